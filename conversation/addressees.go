@@ -159,7 +159,7 @@ type addressParser struct {
 	about    bool // after the last word, the next name is talked about
 	called   bool // somebody has been called in this sentence
 
-	// The adjacent names of which it is not known yet whether they are called.
+	// Adjacent names that may yet turn out to be called.
 	group                     []token
 	summons, setOff, spokenOf bool // how the first of them is introduced
 	room                      [8]token

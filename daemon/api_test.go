@@ -61,8 +61,8 @@ func TestHouseAnswers(t *testing.T) {
 	note("POST /v1/reload", err)
 }
 
-// TestVouch: a token lets in its owner, even one who is known nowhere else, and nobody else
-// whatever name they give. Being known at the console does not help.
+// TestVouch: a token lets in its owner, even if the daemon knows them from nowhere else. It lets in
+// nobody else, whatever name they give, even if the console knows them.
 func TestVouch(t *testing.T) {
 	cfg := config.Default()
 	cfg.Store.Directory = filepath.Join(t.TempDir(), "journal")

@@ -48,7 +48,7 @@ type SeatOf func([]*seat.Seat) *seat.Seat
 // A Host is the room in which agents ask one another. Its functions are safe for concurrent use.
 type Host struct {
 	Tracker    *Tracker
-	Awaited    *Awaited
+	Waits      *WaitList
 	Addressing *addressing.Resolver
 	Spawner    Spawner // nil if nobody can delegate
 	Log        *slog.Logger
@@ -224,7 +224,7 @@ func (a *Asker) delegate(ctx context.Context, task earshot.Text) (tool.Answer, e
 // asked. Both messages are kept; of an answer that is cut off, what was said until then.
 func (a *Asker) ask(ctx context.Context, other agents.Record, text earshot.Text, seatOf SeatOf) (tool.Answer, error) {
 	asks := a.between(other.ID, earshot.Message{Text: text, Turn: a.Question.Turn})
-	within, awaited, leave := a.Awaited.Add(ctx, other) // before anybody reads the message: a person who does precedes it
+	within, awaited, leave := a.Waits.Add(ctx, other) // before anybody reads the message: a person who does precedes it
 	defer leave()
 	if err := a.Keep(ctx, asks); err != nil {
 		return tool.Answer{}, errors.New("the message could not be sent; try again, or do without")
@@ -236,7 +236,7 @@ func (a *Asker) ask(ctx context.Context, other agents.Record, text earshot.Text,
 	if err != nil {
 		return tool.Answer{}, err
 	}
-	a.Awaited.Seat(awaited, to.Question.Seat)
+	a.Waits.Seat(awaited, to.Question.Seat)
 	a.Nudge() // its seat may have gone meanwhile
 	said, err := to.answer(within, asked)
 	a.Question.RestOn(everybody(to.Question.Rests.Visibility), to.Question.Rests.Sources)

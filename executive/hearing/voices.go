@@ -11,8 +11,8 @@ import (
 )
 
 // Voices knows whose voices these are; a [speakers.Registry] is one. It answers within
-// microseconds, and is safe for concurrent use. A voice proves nothing: somebody who is known only
-// by their voice has the rights of an unknown person.
+// microseconds, and is safe for concurrent use. A voice proves nothing: a person known only by their
+// voice has the rights of an unknown person.
 //
 // A voice like the agent's own is evidence, not proof. While the agent's sound can be heard, or a
 // moment later, the voice is that sound coming back, and nobody's words. At any other time it

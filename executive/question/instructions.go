@@ -68,8 +68,8 @@ var taking = map[interrupt.Style]string{
 // HasPicture reports whether q is about what there is to see, and a look has shown it.
 func (q *Question) HasPicture() bool { return q.Want == reflex.See && q.Look.Seen() }
 
-// AddPicture adds what was seen to the messages of a prompt for q: the picture to the last message that
-// somebody wrote, and the description to the instructions, which are the last message of all.
+// AddPicture adds what was seen to the messages of a prompt for q: the picture to the last message
+// that somebody wrote, and the description to the instructions, which are the last message of all.
 func (q *Question) AddPicture(messages []llm.Message) []llm.Message {
 	if !q.HasPicture() || len(messages) == 0 {
 		return messages

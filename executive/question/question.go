@@ -1,6 +1,6 @@
 // Package question holds what an agent will answer: each question with everything that its answer
-// depends on, in what order those that wait are answered, and what the model is told for one of them.
-// It knows no room; nothing in it waits or has a goroutine.
+// depends on, in what order those that wait are answered, and what the model is told for one of
+// them. It knows no room; nothing in it waits or has a goroutine.
 package question
 
 import (
@@ -168,9 +168,9 @@ func (q *Question) OwnWords() bool {
 	return m.OwnWords
 }
 
-// Separate reports whether q and another question wait separately, in the order in which they came, as
-// in different conversations. A question with its author's own words is no context for what others
-// asked; a confirmed call is carried out whatever else is asked.
+// Separate reports whether q and another question wait separately, in the order in which they came,
+// as in different conversations. A question with its author's own words is no context for what
+// others asked; a confirmed call is carried out whatever else is asked.
 func (q *Question) Separate(other *Question) bool {
 	if q.Confirmed != nil || other.Confirmed != nil || q.OwnWords() != other.OwnWords() {
 		return true

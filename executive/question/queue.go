@@ -11,8 +11,8 @@ import (
 // A Queue is the questions that wait for their turn, oldest first.
 type Queue []Question
 
-// A Superseded is a question that is given up.
-type Superseded struct {
+// A Suppression is a question that is given up.
+type Suppression struct {
 	Question
 	By earshot.EventID // the message that is answered in its place; empty if too many questions waited
 }
@@ -21,8 +21,9 @@ type Superseded struct {
 // and of equals the newest, which the model sees last. The others have become context; their turns
 // end before they begin, so a burst to a busy agent is answered in order, by one turn. A private
 // question is no context for what others asked, so it waits separately. Of the conversations of one
-// agent at most [conversation.MaxCircles] wait: beyond that the one that has waited longest is given up.
-func (all Queue) Supersede() (kept Queue, dropped []Superseded) {
+// agent at most [conversation.MaxCircles] wait: beyond that the one that has waited longest is
+// given up.
+func (all Queue) Supersede() (kept Queue, dropped []Suppression) {
 	for _, q := range all {
 		i := slices.IndexFunc(kept, func(k Question) bool {
 			return k.Seat == q.Seat && !k.Separate(&q)
@@ -31,11 +32,11 @@ func (all Queue) Supersede() (kept Queue, dropped []Superseded) {
 		case i < 0:
 			kept = append(kept, q)
 		case q.Precedes(kept[i]):
-			dropped = append(dropped, Superseded{kept[i], q.Message.ID})
+			dropped = append(dropped, Suppression{kept[i], q.Message.ID})
 			q.TakeOver(kept[i])
 			kept = append(slices.Delete(kept, i, i+1), q)
 		default:
-			dropped = append(dropped, Superseded{q, kept[i].Message.ID})
+			dropped = append(dropped, Suppression{q, kept[i].Message.ID})
 			kept[i].TakeOver(q)
 		}
 	}
@@ -44,11 +45,11 @@ func (all Queue) Supersede() (kept Queue, dropped []Superseded) {
 }
 
 // bounded gives up the questions to an agent that have waited longest, if there are too many.
-func (all Queue) bounded() (kept Queue, dropped []Superseded) {
+func (all Queue) bounded() (kept Queue, dropped []Suppression) {
 	circles := make(map[*seat.Seat]int)
 	for _, q := range slices.Backward(all) {
 		if circles[q.Seat]++; circles[q.Seat] > conversation.MaxCircles {
-			dropped = append(dropped, Superseded{Question: q})
+			dropped = append(dropped, Suppression{Question: q})
 			continue
 		}
 		kept = append(kept, q)

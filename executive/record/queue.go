@@ -24,7 +24,7 @@ type Queue[E Entry[E]] struct {
 	reserved int           // places that will be taken in a moment
 	waiting  []E           // entries that have taken theirs, oldest first
 	vacant   chan struct{} // closed when there is room for more; nil if nobody waits for that
-	recent   Recent[E]
+	recent   RecentCache[E]
 }
 
 // A Rule says how one event enters a queue. Its functions take no lock.

@@ -28,7 +28,7 @@ func said(id string, text earshot.Text, waits bool) *entry {
 }
 
 // count returns how many entries are remembered.
-func count(c *record.Recent[*entry]) (n int) {
+func count(c *record.RecentCache[*entry]) (n int) {
 	c.Update(func(had earshot.Event) (earshot.Event, bool) {
 		n++
 		return had, false
@@ -53,7 +53,7 @@ func TestRecentIsBounded(t *testing.T) {
 		{"short texts", "a", 3 * most, false, most},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			var c record.Recent[*entry]
+			var c record.RecentCache[*entry]
 			for round := range 2 { // the second time, nothing of the first is counted
 				for i := range tt.add {
 					c.Add(said(fmt.Sprint(i), tt.text, tt.waits))
@@ -79,7 +79,7 @@ func TestRecentIsBounded(t *testing.T) {
 // TestRecent: by ID the entry that was added or updated last is found, and a reply by its turn.
 func TestRecent(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		var c record.Recent[*entry]
+		var c record.RecentCache[*entry]
 		want := make(map[earshot.EventID]*entry)
 		for n := range rapid.IntRange(0, 100).Draw(t, "steps") {
 			en := said(rapid.SampledFrom([]string{"1", "2", "3", "4"}).Draw(t, "id"), earshot.Text(fmt.Sprint(n)), rapid.Bool().Draw(t, "waits"))
@@ -105,7 +105,7 @@ func TestRecent(t *testing.T) {
 			}
 		}
 	})
-	var c record.Recent[*entry]
+	var c record.RecentCache[*entry]
 	c.Add(said("1", "hello", false))
 	c.Add(&entry{event: earshot.Event{ID: "2", Body: earshot.Reply{Turn: "t"}}})
 	if e, none := c.Reply("t"), c.Reply("u"); e.ID != "2" || none.ID != "" {

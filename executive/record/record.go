@@ -1,8 +1,8 @@
 // Package record holds what a room keeps in mind of its record, beside the journal: the events on
-// their way into it ([Queue]), its newest events ([Recent]), and records of its own that the journal
-// has not accepted ([Unsaved]). It also finds in the past what was not finished when the program
-// ended ([LastWords], [CutShort]). It knows neither the journal nor the room. Only the Queue is safe
-// for concurrent use.
+// their way into it ([Queue]), its newest events ([RecentCache]), and records of its own that the
+// journal has not accepted ([RetryQueue]). It also finds in the past what was not finished when the
+// program ended ([LastWords], [CutShort]). It knows neither the journal nor the room. Only the Queue
+// is safe for concurrent use.
 package record
 
 import (
@@ -26,9 +26,10 @@ type Entry[E any] interface {
 	Over() bool               // it does not wait for the journal
 }
 
-// Recent is the entries that a room remembers, by the ID of their event: so an event that is sent
-// twice is recognised, and one that is quoted, answered or changed is found. The zero value is empty.
-type Recent[E Entry[E]] struct {
+// A RecentCache holds the entries that a room remembers, by the ID of their event: so an event that
+// is sent twice is recognised, and one that is quoted, answered or changed is found. The zero value
+// is empty.
+type RecentCache[E Entry[E]] struct {
 	byID  map[earshot.EventID]E
 	order []sized // oldest first
 	bytes int     // of their texts, as they came
@@ -40,13 +41,13 @@ type sized struct {
 }
 
 // Get returns the entry of an event, if it is remembered.
-func (r *Recent[E]) Get(id earshot.EventID) (en E, ok bool) {
+func (r *RecentCache[E]) Get(id earshot.EventID) (en E, ok bool) {
 	en, ok = r.byID[id]
 	return en, ok
 }
 
 // Reply returns the reply of a turn, if it is remembered.
-func (r *Recent[E]) Reply(turn earshot.TurnID) (e earshot.Event) {
+func (r *RecentCache[E]) Reply(turn earshot.TurnID) (e earshot.Event) {
 	for _, en := range r.byID {
 		if reply, ok := en.Event().Body.(earshot.Reply); ok && reply.Turn == turn {
 			return en.Event()
@@ -56,7 +57,7 @@ func (r *Recent[E]) Reply(turn earshot.TurnID) (e earshot.Event) {
 }
 
 // Add remembers an entry, and forgets the oldest that do not wait for the journal.
-func (r *Recent[E]) Add(en E) {
+func (r *RecentCache[E]) Add(en E) {
 	e := en.Event()
 	r.Remove(e.ID)
 	if r.byID == nil {
@@ -76,7 +77,7 @@ func (r *Recent[E]) Add(en E) {
 }
 
 // Update replaces the entries of the events that change.
-func (r *Recent[E]) Update(change func(earshot.Event) (now earshot.Event, changed bool)) {
+func (r *RecentCache[E]) Update(change func(earshot.Event) (now earshot.Event, changed bool)) {
 	for id, en := range r.byID {
 		if now, changed := change(en.Event()); changed {
 			r.byID[id] = en.With(now)
@@ -85,7 +86,7 @@ func (r *Recent[E]) Update(change func(earshot.Event) (now earshot.Event, change
 }
 
 // Remove forgets the entry of an event.
-func (r *Recent[E]) Remove(id earshot.EventID) {
+func (r *RecentCache[E]) Remove(id earshot.EventID) {
 	if _, ok := r.byID[id]; !ok {
 		return
 	}
@@ -117,27 +118,27 @@ const (
 	retry = time.Second
 )
 
-// Unsaved is the records of a room itself, such as how a turn ended, that wait for the journal,
-// oldest first. The zero value is empty.
-type Unsaved struct {
+// A RetryQueue holds the records of a room itself, such as how a turn ended, that wait for the
+// journal, oldest first. The zero value is empty.
+type RetryQueue struct {
 	waiting []earshot.Event
 	stuck   bool // the journal accepts nothing
 }
 
 // Add adds records that are to be kept.
-func (u *Unsaved) Add(events ...earshot.Event) { u.waiting = append(u.waiting, events...) }
+func (u *RetryQueue) Add(events ...earshot.Event) { u.waiting = append(u.waiting, events...) }
 
 // Len returns how many records wait.
-func (u *Unsaved) Len() int { return len(u.waiting) }
+func (u *RetryQueue) Len() int { return len(u.waiting) }
 
 // Announces reports whether an arrival or a departure waits: later ones wait behind it.
-func (u *Unsaved) Announces() bool { return slices.ContainsFunc(u.waiting, Announces) }
+func (u *RetryQueue) Announces() bool { return slices.ContainsFunc(u.waiting, Announces) }
 
 // Announces reports whether e says that somebody comes or goes.
 func Announces(e earshot.Event) bool { return e.Body.Kind() == earshot.KindPresence }
 
 // NextRetry returns when the records that the journal refused are tried again.
-func (u *Unsaved) NextRetry(now time.Time) time.Time {
+func (u *RetryQueue) NextRetry(now time.Time) time.Time {
 	if len(u.waiting) == 0 {
 		return time.Time{}
 	}
@@ -148,7 +149,7 @@ func (u *Unsaved) NextRetry(now time.Time) time.Time {
 // oldest were dropped because too many wait, and why the journal refuses if it did not before. What
 // it refuses is given to it by itself, since one record may be at fault. Records that are added
 // meanwhile wait for the next time.
-func (u *Unsaved) Flush(journal func(...earshot.Event) ([]earshot.Event, error)) (kept []earshot.Event, dropped int, refused error) {
+func (u *RetryQueue) Flush(journal func(...earshot.Event) ([]earshot.Event, error)) (kept []earshot.Event, dropped int, refused error) {
 	all := u.waiting
 	u.waiting = nil
 	if len(all) == 0 {

@@ -16,8 +16,8 @@ type LastWord struct {
 	To   earshot.ParticipantID
 }
 
-// LastWords returns the last words of the conversations in which an agent spoke last: the program may
-// have ended before the agents handed over. Answers to all agents call nobody.
+// LastWords returns the last words of the conversations in which an agent spoke last: the program
+// may have ended before the agents handed over. Answers to all agents call nobody.
 func LastWords(past []earshot.Event, kind func(earshot.ParticipantID) participants.Type) (all []LastWord) {
 	authors := make(map[earshot.EventID]earshot.ParticipantID)
 	calls := make(map[earshot.TurnID]bool) // its reply may call others

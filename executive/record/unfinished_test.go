@@ -67,8 +67,8 @@ func TestCutShort(t *testing.T) {
 	}
 }
 
-// TestLastWords: whoever answers to the end may have called another agent, unless all were called, or
-// somebody said something since.
+// TestLastWords: whoever answers to the end may have called another agent, unless all were called,
+// or somebody said something since.
 func TestLastWords(t *testing.T) {
 	kind := func(id earshot.ParticipantID) participants.Type {
 		if id == "ann" {

@@ -23,7 +23,7 @@ func (r *Room) advise(e earshot.Event, a addressing.Addressees) {
 // advice tells the author of a message that it reaches nobody, or not everybody whom it calls.
 // It is empty if there is nothing to tell.
 func (r *Room) advice(a addressing.Addressees) string {
-	if a.Hint == "" && a.Lost && r.is().Answers() && r.cfg.Settings().Enabled {
+	if a.Hint == "" && a.Lost && r.currentMode().Answers() && r.cfg.Settings().Enabled {
 		return "nobody was addressed, so nobody answers; begin with " + r.agents()[0].Name + ", and I will"
 	}
 	return a.Hint

@@ -28,8 +28,8 @@ func (r *Room) recallable(id earshot.EventID) (dialogue.Citation, bool) {
 	return c, c.Text != ""
 }
 
-// recalls remembers a reply, which somebody may answer.
-func (r *Room) recalls(e earshot.Event) {
+// rememberReply remembers a reply, which somebody may answer.
+func (r *Room) rememberReply(e earshot.Event) {
 	if e.Body.Kind() != earshot.KindReply {
 		return
 	}

@@ -84,9 +84,9 @@ func (r *Room) against(q question.Question) string {
 	switch {
 	case !r.set.Enabled:
 		return decision.Disabled
-	case r.is() == earshot.Paused:
+	case r.currentMode() == earshot.Paused:
 		return unasked.OnHold
-	case r.is() == earshot.OffRecord:
+	case r.currentMode() == earshot.OffRecord:
 		return decision.Unheard
 	case r.quiet:
 		return decision.Hushed

@@ -18,7 +18,7 @@ func (r *Room) newCommands() *slash.Commands {
 		Room: r.cfg.ID, People: r.cfg.People, Addressing: &r.addressing, Scene: r.scene, Listener: r.listener,
 		Presence: r.presence, Reminders: r.unasked.Reminders, Voices: r.cfg.Voices,
 		Settings: r.cfg.Settings, Agents: r.agents, Now: r.cfg.Now,
-		State: r.State, Going: r.Going, Mode: r.is, Wants: r.mode.Wanted,
+		State: r.State, Going: r.Going, Mode: r.currentMode, Wants: r.mode.Wanted,
 		Enters: r.cfg.Enters, Order: r.cfg.Order, Decided: r.cfg.Decided,
 		Keep: r.queued, Amend: r.amend, SetMode: r.SetMode, SetReminder: r.reminders().Set, CancelReminder: r.reminders().Cancel,
 		Reattribute: r.reattribute, Mention: r.Mention, Become: r.become,

@@ -46,15 +46,15 @@ func (r *Room) holdCall(ctx context.Context, by *toolset.Context, h *tool.HeldCa
 		told := r.event(w.Visibility, earshot.Notice{Text: w.Offer(r.cfg.People.Name)})
 		told.Sources = w.Rests
 		for _, place := range r.places.Around(w.Visibility) {
-			if r.reads(place, w.By.ID) {
+			if r.readsAt(place, w.By.ID) {
 				place.Show(told)
 			}
 		}
 	})
 }
 
-// reads reports whether somebody reads, or may read, at an outlet.
-func (r *Room) reads(p *delivery.Outlet, who earshot.ParticipantID) bool {
+// readsAt reports whether somebody reads, or may read, at an outlet.
+func (r *Room) readsAt(p *delivery.Outlet, who earshot.ParticipantID) bool {
 	here := p.Around()
 	return here.Unknown || len(here.Members) == 0 || slices.ContainsFunc(here.Members, func(id earshot.ParticipantID) bool { return r.cfg.People.Current(id) == who })
 }

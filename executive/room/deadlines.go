@@ -30,7 +30,7 @@ var deadlines = [...]deadline{
 	{(*Room).nextQuiet, nil},
 	{(*Room).nextStaleLine, (*Room).abandonStaleLines},
 	{func(r *Room) time.Time { return r.interims.NextExpiry() }, (*Room).expireInterims},
-	{func(r *Room) time.Time { return r.pendingCuts.NextExpiry() }, (*Room).keepsCuts},
+	{func(r *Room) time.Time { return r.pendingCuts.NextExpiry() }, (*Room).keepExpiredCuts},
 }
 
 // An alarmClock waits for the first of the deadlines.

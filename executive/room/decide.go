@@ -83,7 +83,7 @@ func (r *Room) decide(e *entry, by *seat.Seat, text earshot.Text) earshot.Event 
 // scenario returns the input of an agent's decision.
 func (r *Room) scenario(e *entry, by *seat.Seat, text earshot.Text) decision.Input {
 	s := decision.Input{
-		Enabled: r.set.Enabled, Mode: r.is(), Want: reflex.Recognise(text, by.Name), Known: e.event.Author != "", Heeded: e.heeded, To: e.to, Addressees: e.aim, Late: e.late,
+		Enabled: r.set.Enabled, Mode: r.currentMode(), Want: reflex.Recognise(text, by.Name), Known: e.event.Author != "", Heeded: e.heeded, To: e.to, Addressees: e.aim, Late: e.late,
 		Cut: e.to != "" && e.signal != nil && e.signal.Kind == interrupt.Command,
 	}
 	_, s.Refuses = attention.Refusal(text)

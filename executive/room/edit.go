@@ -62,8 +62,8 @@ func (r *Room) overruled(was scene.Item, source string) {
 	_, _ = r.enqueue(e, nil) // if it is not kept, the correction applies again after a start
 }
 
-// taught tells the part of the program that was wrong that somebody has corrected it.
-func (r *Room) taught(e earshot.Event) {
+// reportCorrection tells the part of the program that was wrong that somebody has corrected it.
+func (r *Room) reportCorrection(e earshot.Event) {
 	b, ok := e.Body.(earshot.Edit)
 	if !ok || r.cfg.Corrected == nil {
 		return

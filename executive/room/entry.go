@@ -70,7 +70,7 @@ func (en *entry) wait(ctx context.Context) error {
 // is on the record: of one that is not, only the ID is remembered, so that it is not kept when it
 // is sent again later.
 func (r *Room) reserve(in resolvedEvent) (en *entry, first bool, err error) {
-	kind, off := in.event.Body.Kind(), r.is() == earshot.OffRecord
+	kind, off := in.event.Body.Kind(), r.currentMode() == earshot.OffRecord
 	en, first, err = r.entries.Reserve(in.event.ID, record.Rule[*entry]{
 		Same: func(had *entry) (same bool, err error) {
 			switch {
@@ -185,7 +185,7 @@ func (en *entry) Over() bool {
 // queue hands an entry to the owner.
 func (r *Room) queue(en *entry) {
 	if en.event.Body.Kind() == earshot.KindMessage && addressing.IsAmong(r.cfg.People.Here(r.cfg.ID), en.who.ID) {
-		r.userIs(en.event, en.who, "here")
+		r.setUserState(en.event, en.who, "here")
 	}
 	open := r.entries.Take(en)
 	close(en.queued)
@@ -215,4 +215,13 @@ func (r *Room) finish(en *entry, err error) {
 	}
 	en.err = err
 	close(en.done)
+}
+
+// queued queues an event of the room itself, and waits until it is kept.
+func (r *Room) queued(ctx context.Context, e earshot.Event) error {
+	en, err := r.enqueue(e, nil)
+	if err != nil {
+		return err
+	}
+	return en.wait(ctx)
 }

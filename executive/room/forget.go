@@ -20,7 +20,7 @@ import (
 func (r *Room) applyChange(ctx context.Context, e earshot.Event) {
 	switch b := e.Body.(type) {
 	case earshot.Revision:
-		r.rewords(e, b)
+		r.applyRevision(e, b)
 	case earshot.Withdrawal:
 		gone := append([]earshot.EventID{b.Of}, b.With...)
 		r.forget(ctx, e.Author, gone...)
@@ -30,8 +30,8 @@ func (r *Room) applyChange(ctx context.Context, e earshot.Event) {
 	}
 }
 
-// rewords gives a message its revised text, wherever it is remembered.
-func (r *Room) rewords(e earshot.Event, b earshot.Revision) {
+// applyRevision gives a message its revised text, wherever it is remembered.
+func (r *Room) applyRevision(e earshot.Event, b earshot.Revision) {
 	r.dropHeldCalls(func(id earshot.EventID) bool { return id == b.Of })
 	for _, s := range r.seats {
 		s.History.Revise(e.At, b)

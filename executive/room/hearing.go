@@ -181,13 +181,15 @@ func (r *Room) noteWords(in resolvedEvent) {
 	if first {
 		r.nudge() // they may have to be forgotten
 	}
-	if first && !r.is().Listens() { // since this moment
-		r.hush()
+	if first && !r.currentMode().Listens() { // since this moment
+		r.clearInterims()
 	}
 }
 
-// hush forgets all words that are being said.
-func (r *Room) hush() { r.showInterims(r.interims.Expire(r.cfg.Now().Add(activity.VoiceExpiry))) }
+// clearInterims forgets all words that are being said.
+func (r *Room) clearInterims() {
+	r.showInterims(r.interims.Expire(r.cfg.Now().Add(activity.VoiceExpiry)))
+}
 
 // expireInterims forgets words without an utterance.
 func (r *Room) expireInterims(context.Context) { r.showInterims(r.interims.Expire(r.cfg.Now())) }
@@ -279,15 +281,15 @@ func (r *Room) cutBy(e earshot.Event) (in resolvedEvent, cut bool) {
 	return r.pendingCuts.Take(e.From, r.listener.End(e))
 }
 
-// keepCutOf keeps the words that had cut a reply and that e ends without an utterance.
-func (r *Room) keepCutOf(e earshot.Event) {
+// keepEndedCut keeps the words that had cut a reply and that e ends without an utterance.
+func (r *Room) keepEndedCut(e earshot.Event) {
 	if cut, is := r.cutBy(e); is {
-		r.keepsCut(cut)
+		r.keepCut(cut)
 	}
 }
 
-// keepsCut keeps words that have cut a reply and were never completed, as they were understood.
-func (r *Room) keepsCut(in resolvedEvent) {
+// keepCut keeps words that have cut a reply and were never completed, as they were understood.
+func (r *Room) keepCut(in resolvedEvent) {
 	if !r.mode.TakesIn(in.event) {
 		return
 	}
@@ -305,8 +307,9 @@ func (r *Room) keepsCut(in resolvedEvent) {
 	}
 }
 
-// leavesCuts keeps words that have cut a reply and whose end does not come before the room closes.
-func (r *Room) leavesCuts() {
+// keepRemainingCuts keeps words that have cut a reply and whose end does not come before the room
+// closes.
+func (r *Room) keepRemainingCuts() {
 	for _, in := range r.pendingCuts.Expire(r.cfg.Now().Add(activity.VoiceExpiry)) {
 		if r.mode.TakesIn(in.event) {
 			r.unsaved.Add(hearing.Uttered(in.event, r.cfg.NewID(), r.cfg.Now()))
@@ -314,10 +317,10 @@ func (r *Room) leavesCuts() {
 	}
 }
 
-// keepsCuts keeps the words that no utterance has followed for long.
-func (r *Room) keepsCuts(context.Context) {
+// keepExpiredCuts keeps the words that no utterance has followed for long.
+func (r *Room) keepExpiredCuts(context.Context) {
 	for _, in := range r.pendingCuts.Expire(r.cfg.Now()) {
-		r.keepsCut(in)
+		r.keepCut(in)
 	}
 }
 
@@ -338,7 +341,7 @@ func (r *Room) showListening(ctx context.Context, in resolvedEvent, parts *sync.
 	r.mu.Lock()
 	quiet := r.quiet
 	r.mu.Unlock()
-	if quiet || r.speaking() || !r.is().Answers() || len(r.pending) > 0 {
+	if quiet || r.speaking() || !r.currentMode().Answers() || len(r.pending) > 0 {
 		return
 	}
 	ctx, due := r.backchannels.Begin(ctx, in.event.At, r.cfg.Now())

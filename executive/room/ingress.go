@@ -72,7 +72,7 @@ func (r *Room) Admit(ctx context.Context, e earshot.Event) error {
 	if k := in.event.Body.Kind(); !k.Durable() || k == earshot.KindPresence {
 		return r.act(ctx, &set, in, settle)
 	}
-	if r.empty(&set, &in) {
+	if r.dropEmpty(&set, &in) {
 		return nil
 	}
 	return r.reserveAndQueue(ctx, &set, in, settle)
@@ -120,14 +120,14 @@ func (r *Room) act(ctx context.Context, set *executive.Config, in resolvedEvent,
 	switch body := in.event.Body.(type) {
 	case earshot.Speech:
 		if body.Stage == earshot.VoiceOver {
-			r.keepCutOf(in.event)
+			r.keepEndedCut(in.event)
 		}
 		r.prepareReply(in)
 		r.notePause(set, in)
 	case earshot.Command:
 		return r.command(ctx, in.event, in.who, body)
 	case earshot.Typing:
-		r.userIs(in.event, in.who, map[bool]string{true: typing, false: "here"}[body.Began])
+		r.setUserState(in.event, in.who, map[bool]string{true: typing, false: "here"}[body.Began])
 	case earshot.Presence:
 		return r.arrive(ctx, in.event, in.who, body)
 	case earshot.Glance:
@@ -136,9 +136,9 @@ func (r *Room) act(ctx context.Context, set *executive.Config, in resolvedEvent,
 	return nil
 }
 
-// empty reports whether a spoken event says nothing: it was noise, or the agent's own voice came
-// back. What has cut a reply is never empty.
-func (r *Room) empty(set *executive.Config, in *resolvedEvent) bool {
+// dropEmpty drops a spoken event that says nothing, because it was noise or the agent's own voice
+// came back, and reports whether it did. What has cut a reply is always kept.
+func (r *Room) dropEmpty(set *executive.Config, in *resolvedEvent) bool {
 	u, spoken := in.event.Body.(earshot.Utterance)
 	if !spoken {
 		return false
@@ -176,7 +176,7 @@ func (r *Room) reserveAndQueue(ctx context.Context, set *executive.Config, in re
 	settle()
 	switch {
 	case first && entry.passes:
-		r.pass(set, in)
+		r.showOffRecord(set, in)
 	case first:
 		r.noteHeard(in)
 		if !waited {
@@ -478,8 +478,8 @@ func (r *Room) Do(ctx context.Context, e earshot.Event) (string, error) {
 // typing is the state of somebody who is writing a line.
 const typing = "typing"
 
-// userIs records in the scene what somebody is doing.
-func (r *Room) userIs(e earshot.Event, who participants.Participant, what string) {
+// setUserState records in the scene what somebody is doing.
+func (r *Room) setUserState(e earshot.Event, who participants.Participant, what string) {
 	if who.ID == "" || who.ID == participants.Generic {
 		return
 	}

@@ -132,7 +132,7 @@ func (r *Room) write(ctx context.Context, batch []*entry) error {
 		kept = kept[len(e.events):]
 		if own.Sequence > before {
 			r.advise(own, e.aim)
-			r.reports(e)
+			r.reportProgress(e)
 			r.redirectThought(e)
 			r.applyChange(ctx, own)
 		}
@@ -168,10 +168,10 @@ func (r *Room) append(ctx context.Context, events ...earshot.Event) ([]earshot.E
 		}
 		if e.Sequence > before {
 			r.newest = max(r.newest, e.Sequence)
-			r.taught(e)
+			r.reportCorrection(e)
 			r.listener.Remember(e)
 			r.remember(e)
-			r.recalls(e)
+			r.rememberReply(e)
 			r.unasked.ObserveLive(e)
 			r.captioner.Note(e)
 			r.show(e)
@@ -201,4 +201,22 @@ func (r *Room) keep(ctx context.Context) (kept []earshot.Event) {
 		r.cfg.Log.Warn("the journal does not accept events; trying again", "waiting", r.unsaved.Len(), "err", err)
 	}
 	return kept
+}
+
+// record makes sure that an event is kept, whatever becomes of the turn, and waits until it is or
+// ctx ends.
+func (r *Room) record(ctx context.Context, e earshot.Event) {
+	later := func(err error) {
+		if err != nil {
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			r.rejectedEvents = append(r.rejectedEvents, e)
+		}
+	}
+	en, err := r.enqueue(e, later)
+	if err != nil {
+		later(err)
+		return
+	}
+	_ = en.wait(ctx)
 }

@@ -113,8 +113,8 @@ func TestAMisheardWord(t *testing.T) {
 	}
 }
 
-// TestWhoPutsWordsRight: everybody who is known may put right what was heard. Only an operator may
-// change what was written, which its author corrects by writing again, or remove what was heard.
+// TestWhoPutsWordsRight: any known participant may correct what was heard. Only an operator may
+// remove what was heard or change what was written; authors correct their own text by writing again.
 func TestWhoPutsWordsRight(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := gather(t, newHouse(), "bob")

@@ -28,7 +28,7 @@ func (r *Room) newMode() *mode.Control {
 		},
 		Changed: func(m earshot.Mode) {
 			if !m.Listens() {
-				r.hush()
+				r.clearInterims()
 			}
 			r.changes.Notify()
 		},
@@ -61,8 +61,8 @@ func (r *Room) Hold(ctx context.Context, by earshot.ParticipantID) (release func
 	return r.mode.Hold(ctx, by)
 }
 
-// is returns the room's mode.
-func (r *Room) is() earshot.Mode { return r.mode.Current() }
+// currentMode returns the room's mode.
+func (r *Room) currentMode() earshot.Mode { return r.mode.Current() }
 
 // pressed returns for whom the spoken event e is: while somebody holds the key, what the microphone
 // hears is for the main agent if it calls none. The agent's own voice is still for nobody.
@@ -80,9 +80,9 @@ func (r *Room) pressed(e earshot.Event, to conversation.Address, whom []earshot.
 	return conversation.Pressed, addressing.IDs(r.agents()[:1])
 }
 
-// pass shows what was written off the record to those who may see it, and forgets it. Only the
-// author gets the ID back, to know that it was sent.
-func (r *Room) pass(set *executive.Config, in resolvedEvent) {
+// showOffRecord shows what was written off the record to those who may see it, and forgets it. Only
+// the author gets the ID back, to know that it was sent.
+func (r *Room) showOffRecord(set *executive.Config, in resolvedEvent) {
 	r.heed(set, sent(in.event)) // nothing more: the floor remembers who cut
 	e, seen := in.event, false
 	others := func(id earshot.ParticipantID) bool { return id != in.who.Reader() }

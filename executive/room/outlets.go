@@ -15,7 +15,7 @@ func (r *Room) Enter(o earshot.Outlet, around earshot.Audience) (leave func()) {
 	p, remove := r.places.Add(o, around, func(ctx context.Context, o earshot.Outlet, opening earshot.Opening, heard func(earshot.Heard)) (earshot.Speaking, error) {
 		return r.echoReference.Open(ctx, o, opening, r.voiceFor(false), heard)
 	})
-	if m := r.is(); m != earshot.Live {
+	if m := r.currentMode(); m != earshot.Live {
 		p.Show(r.event(earshot.Visibility{Scope: earshot.System}, earshot.Notice{Text: "The room is " + string(m) + ": " + m.Means() + "."}))
 	}
 	r.nudge() // somebody may have waited to be reminded
@@ -64,8 +64,8 @@ func (r *Room) Know(n earshot.Notice) {
 	r.changes.Notify()
 }
 
-// once reports a fault unless people have been told already.
-func (r *Room) once(n earshot.Notice) {
+// reportOnce reports a fault unless people have been told already.
+func (r *Room) reportOnce(n earshot.Notice) {
 	if !r.faults.Has(n.Key) {
 		r.Report(n)
 	}

@@ -21,7 +21,7 @@ func (r *Room) arrive(ctx context.Context, e earshot.Event, who participants.Par
 // arrival is arrive without the wait.
 func (r *Room) arrival(e earshot.Event, who participants.Participant, p earshot.Presence) (en *entry, err error) {
 	later := r.arrivals.Note(e.From, who, p, func() {
-		r.userIs(e, who, map[bool]string{true: "here", false: "away"}[p.Here])
+		r.setUserState(e, who, map[bool]string{true: "here", false: "away"}[p.Here])
 		r.presence.SetTerminal(e, who, p.Here)
 	}, func(news earshot.Presence) {
 		e.Author, e.To, e.Body = who.ID, nil, news

@@ -380,7 +380,7 @@ func (s *stage) come(ctx context.Context, who string, at *screen) {
 	s.admit(ctx, earshot.Event{From: s.people.Handle(c.name), Via: c.name, Body: earshot.Presence{Session: c.name, Here: true}})
 }
 
-// leave lets whoever is at a screen go.
+// leave makes the person at a screen leave.
 func (s *stage) leave(ctx context.Context, c *screen) {
 	c.leave()
 	c.leaves(s.reading(c))

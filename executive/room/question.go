@@ -27,7 +27,8 @@ func (r *Room) outlets(q question.Question, set executive.Config) []*delivery.Ou
 	return places
 }
 
-// listeners returns everybody for whom the answer to q is, and its agent; see [question.Question.Audience].
+// listeners returns everybody for whom the answer to q is, and its agent; see
+// [question.Question.Audience].
 func (r *Room) listeners(q question.Question) earshot.Audience {
 	return q.Audience(r.cfg.ID, r.cfg.People)
 }

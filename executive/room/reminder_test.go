@@ -220,7 +220,7 @@ func TestAReminderWhereWordsLast(t *testing.T) {
 	})
 }
 
-// TestAReminderOfWhichNothingWasHeard: a reminder of which nothing was heard is said again a minute
+// TestAReminderOfWhichNothingWasHeard: if nobody heard any of a reminder, it is said again a minute
 // later.
 func TestAReminderOfWhichNothingWasHeard(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -16,10 +16,10 @@
 // At most one turn is live, whichever agent has it. A message that arrives during a turn and may
 // not cut it waits for each agent that it calls. Of several messages that wait for one agent, the
 // most urgent is answered and the others become context. A private question is never context for
-// what others asked: it waits separately, in at most [conversation.MaxCircles] conversations per agent; beyond
-// that the one that has waited longest is given up. Questions of people precede those of agents.
-// The conversation in which somebody has waited longest goes first, and within it the newest
-// question to any agent, because the talk has moved on.
+// what others asked: it waits separately, in at most [conversation.MaxCircles] conversations per
+// agent; beyond that the one that has waited longest is given up. Questions of people precede those
+// of agents. The conversation in which somebody has waited longest goes first, and within it the
+// newest question to any agent, because the talk has moved on.
 //
 // Words to an agent that is using a tool or thinking are judged by what they mean for that work:
 // they can stop the work, say how to continue, or ask for its progress, which disturbs nothing.
@@ -41,12 +41,12 @@
 // waits, and for any other event Admit returns that the room is busy. Nothing that was admitted is
 // dropped. Records that the room itself makes, such as how a turn ended, may be refused by the
 // journal because the disk is full; they are written as soon as it accepts events again. They are
-// bounded, and beyond that the oldest is dropped and reported; see [record.Unsaved].
+// bounded, and beyond that the oldest is dropped and reported; see [record.RetryQueue].
 //
 // An event that is sent twice is answered once if the second copy comes while the first is still
-// remembered; see [record.Recent]. Later it is still kept only once, but the decision about it is
-// taken again. Faults of earshot itself are shown and logged but not journalled, except those of the
-// model: the most common fault is that the journal accepts nothing. Somebody who comes or goes
+// remembered; see [record.RecentCache]. Later it is still kept only once, but the decision about it
+// is taken again. Faults of earshot itself are shown and logged but not journalled, except those of
+// the model: the most common fault is that the journal accepts nothing. Somebody who comes or goes
 // counts as here, or gone, before that is written. Of a message off the record only the ID is
 // remembered, so that a terminal that sends it again after /resume does not put it on record.
 //
@@ -244,7 +244,7 @@ type Room struct {
 	echoReference echo.Reference
 	listener      *hearing.Listener
 	exchange      exchange.Tracker
-	awaitedSeats  exchange.Awaited // those that other agents wait for
+	awaitedSeats  exchange.WaitList // those that other agents wait for
 	addressing    addressing.Resolver
 	mode          *mode.Control
 
@@ -287,7 +287,7 @@ type Room struct {
 	changes snapshot.Notifier // of what a snapshot shows
 
 	// The fields below belong to Run.
-	set          executive.Config // as they were when Run was woken
+	set          executive.Config // the settings, as they were when Run was last woken
 	backchannels hearing.Backchannels
 	unasked      *unasked.Tracker // what the main agent may say by itself; its Reminders are for everybody
 	consent      hearing.Consent
@@ -296,7 +296,7 @@ type Room struct {
 	reply        reply.Builder
 	held         tool.PendingCalls          // calls that wait for somebody to confirm them
 	awaited      map[earshot.EventID]string // messages to which something may come, with the outlet beside the place where they were written
-	unsaved      record.Unsaved             // records of the room itself
+	unsaved      record.RetryQueue          // records of the room itself
 	unreturned   []record.LastWord          // words after which agents may still have to hand over; see [Room.handOverOverdue]
 	unanswered   unanswered                 // the questions that were unanswered when the program began
 	newest       int64                      // the newest sequence
@@ -309,6 +309,7 @@ func New(cfg Config) *Room {
 	style, _ := interrupt.ParseStyle(set.MultiParty.TurnTakingProtocol)
 	r := &Room{
 		cfg:           cfg,
+		set:           set,
 		floor:         &interrupt.Floor{Style: style},
 		entries:       record.Queue[*entry]{Limit: maxWaiting},
 		scene:         &scene.Scene{Name: cfg.People.Name},
@@ -348,7 +349,7 @@ func (r *Room) Run(ctx context.Context) error {
 	defer r.viewer.Wait()
 	defer turns.Wait()
 	r.mend(ctx)
-	r.resumes(ctx)
+	r.askUnanswered(ctx)
 	r.mind.Update()
 	thinking.Go(func() { r.mind.Run(ctx) })
 	clock := alarmClock{Timer: time.NewTimer(0)}
@@ -419,7 +420,7 @@ func (r *Room) close(ctx context.Context, thinking *sync.WaitGroup) {
 	for _, q := range r.pending {
 		r.putOff(q)
 	}
-	r.leavesCuts()
+	r.keepRemainingCuts()
 	r.keep(ctx)
 	r.release()
 }

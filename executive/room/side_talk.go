@@ -119,9 +119,9 @@ func (r *Room) grantWaiting(context.Context) {
 	}
 }
 
-// reports tells the asker the progress of an agent, where they asked; if they asked aloud, where
-// everybody reads. The work continues.
-func (r *Room) reports(e *entry) {
+// reportProgress tells the asker the progress of an agent, where they asked; if they asked aloud,
+// where everybody reads. The work continues.
+func (r *Room) reportProgress(e *entry) {
 	if e.sideTalk.Kind != midturn.Status || e.sideTalk.Progress == nil {
 		return
 	}

@@ -20,7 +20,7 @@ func (r *Room) observePresence(in resolvedEvent) {
 	r.presence.Observe(in.event, in.who, in.to == conversation.Own)
 	if l, is := presence.Sees(in.event); is {
 		if i, fits := r.viewer.Status.People(in.event, l.People, l.Eyes); fits {
-			r.observes(i)
+			r.observeItem(i)
 		}
 	}
 }
@@ -28,12 +28,12 @@ func (r *Room) observePresence(in resolvedEvent) {
 // updateCameraLight records in the scene how light it is.
 func (r *Room) updateCameraLight(e earshot.Event, g earshot.Glance) {
 	if i, fits := r.viewer.Status.Light(e, g); fits {
-		r.observes(i)
+		r.observeItem(i)
 	}
 }
 
-// observes takes what a sense has noticed into the scene.
-func (r *Room) observes(i scene.Item) {
+// observeItem takes what a sense has noticed into the scene.
+func (r *Room) observeItem(i scene.Item) {
 	if was, over := r.scene.Observe(i); over {
 		r.overruled(was, i.Source)
 	}
@@ -41,7 +41,7 @@ func (r *Room) observes(i scene.Item) {
 
 // tellPresence writes to the scene who is probably here at now.
 func (r *Room) tellPresence(now time.Time) {
-	r.presence.Describe(now, r.observes, func(id, source string) {
+	r.presence.Describe(now, r.observeItem, func(id, source string) {
 		if was, over := r.scene.Vanish(scene.User, id); over {
 			r.overruled(was, source)
 		}
@@ -70,7 +70,7 @@ func (r *Room) startLooks(ctx context.Context) {
 func (r *Room) mayCaption() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.cfg.Model != nil && r.set.Enabled && r.is().Answers() && r.is().Watches() && !r.leaving && !r.captioner.Running.Load()
+	return r.cfg.Model != nil && r.set.Enabled && r.currentMode().Answers() && r.currentMode().Watches() && !r.leaving && !r.captioner.Running.Load()
 }
 
 // caption has what a camera noticed described, unless that happens too often.
@@ -97,7 +97,7 @@ func (r *Room) caption(ctx context.Context) {
 		ctx, stop := unless(ctx, moded)
 		defer stop()
 		text := next.Ask(ctx, r.cfg.Model, engine, model, r.cfg.Now, r.cfg.Log)
-		if text == "" || !r.is().Watches() || ctx.Err() != nil {
+		if text == "" || !r.currentMode().Watches() || ctx.Err() != nil {
 			return
 		}
 		e := r.event(next.About.Visibility, next.Event(text))

@@ -47,7 +47,7 @@ func (r *Room) State(a earshot.Audience) api.RoomState {
 	all := r.cfg.People.Operate(a)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	s.Mode, s.Quiet, s.Dropped = r.is(), r.quiet, r.mode.Dropped()
+	s.Mode, s.Quiet, s.Dropped = r.currentMode(), r.quiet, r.mode.Dropped()
 	if all {
 		s.Waiting = r.entries.Waiting() + r.asked
 	}

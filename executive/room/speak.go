@@ -45,7 +45,7 @@ type activeTurn struct {
 func (r *Room) next(ctx context.Context, turns *sync.WaitGroup) {
 	r.syncSeats()
 	r.handOverOverdue(ctx)
-	r.resumes(ctx)
+	r.askUnanswered(ctx)
 	r.recheckQuestion(ctx)
 	r.startLooks(ctx) // even while somebody speaks: afterwards is too late
 	for ctx.Err() == nil {
@@ -175,7 +175,7 @@ func (r *Room) ensureAwake(ctx context.Context, s *seat.Seat) bool {
 	switch {
 	case err != nil:
 		r.cfg.Log.Warn("a seat cannot be woken", "agent", s.ID, "err", err)
-		r.once(earshot.Notice{Key: memoryFault, Text: "the earlier conversation cannot be read, so " + s.Name + " cannot answer", Cure: "earshot doctor"})
+		r.reportOnce(earshot.Notice{Key: memoryFault, Text: "the earlier conversation cannot be read, so " + s.Name + " cannot answer", Cure: "earshot doctor"})
 	case ill:
 		r.Report(earshot.Notice{Key: memoryFault, Text: "the earlier conversation can be read again", Over: true})
 	}
@@ -250,7 +250,7 @@ func (r *Room) conclude(ctx context.Context, e turnResult) {
 		e.question.Seat.ForeignNames += e.generation.Filter.Envelopes.Foreign
 	}
 	if e.generation != nil && e.generation.Halved {
-		r.once(earshot.Notice{
+		r.reportOnce(earshot.Notice{
 			Key: "context", Text: "the dialogue is too long for the model, so its older half was left out",
 			Cure: "choose a model with a larger context, or enlarge it (for Ollama: OLLAMA_CONTEXT_LENGTH)",
 		})

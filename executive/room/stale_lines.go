@@ -18,6 +18,6 @@ func (r *Room) abandonStaleLines(context.Context) {
 	now := r.cfg.Now()
 	r.activity.ExpireTyping(now, func(at activity.Terminal) {
 		r.heed(&r.set, &interrupt.Signal{Kind: interrupt.Over, From: at.Who, Via: at.Via, Confidence: 1, At: now})
-		r.userIs(earshot.Event{From: at.Who, At: now}, r.cfg.People.Resolve(at.Who), "here")
+		r.setUserState(earshot.Event{From: at.Who, At: now}, r.cfg.People.Resolve(at.Who), "here")
 	})
 }

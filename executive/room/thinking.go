@@ -30,7 +30,7 @@ func (r *Room) newMind() *thoughts.Thinker {
 		Open: func() bool {
 			r.mu.Lock()
 			defer r.mu.Unlock()
-			return r.is().Answers() && !r.leaving && !r.entries.Closed()
+			return r.currentMode().Answers() && !r.leaving && !r.entries.Closed()
 		},
 		Floor: r.floorTaken, Nudge: r.nudge,
 		OnOwner: func(ctx context.Context, do func(context.Context)) error { return r.runOnOwner(ctx, do) },

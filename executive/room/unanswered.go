@@ -34,10 +34,10 @@ func (r *Room) putOff(q question.Question) {
 	}))
 }
 
-// resumes has the unanswered messages answered as soon as their author is present again and reads
-// the answer somewhere, or need not be waited for any longer. Whether and by whom is decided again,
-// among the agents that have not had their turn.
-func (r *Room) resumes(ctx context.Context) {
+// askUnanswered has the unanswered messages answered as soon as their author is present again and
+// reads the answer somewhere, or need not be waited for any longer. Whether and by whom is decided
+// again, among the agents that have not had their turn.
+func (r *Room) askUnanswered(ctx context.Context) {
 	if len(r.unanswered.messages) == 0 {
 		return
 	}
@@ -49,7 +49,7 @@ func (r *Room) resumes(ctx context.Context) {
 		switch {
 		case r.stale(e):
 			return true
-		case !r.is().Answers():
+		case !r.currentMode().Answers():
 			return false
 		case !r.receives(e) && now.Before(r.unanswered.until):
 			return false
@@ -59,11 +59,11 @@ func (r *Room) resumes(ctx context.Context) {
 	})
 }
 
-// receives reports whether the author of a message is here and reads, at an outlet, what is answered:
-// a terminal comes a moment after whoever sits at it.
+// receives reports whether the author of a message is here and reads, at an outlet, what is
+// answered: a terminal comes a moment after whoever sits at it.
 func (r *Room) receives(e earshot.Event) bool {
 	return r.addressing.IsHere(e.Author) && slices.ContainsFunc(r.outlets(question.Question{Message: e}, r.set), func(p *delivery.Outlet) bool {
-		return r.reads(p, r.cfg.People.Current(e.Author))
+		return r.readsAt(p, r.cfg.People.Current(e.Author))
 	})
 }
 

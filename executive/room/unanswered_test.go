@@ -115,8 +115,9 @@ func TestUnanswered(t *testing.T) {
 	}
 }
 
-// TestUnansweredWithoutATerminal: somebody who comes back is answered when there is a terminal again
-// where they read the answer, which may be a moment after they are here; and after a while in any case.
+// TestUnansweredWithoutATerminal: somebody who comes back is answered when there is a terminal
+// again where they read the answer, which may be a moment after they are here; and after a while in
+// any case.
 func TestUnansweredWithoutATerminal(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
@@ -205,8 +206,8 @@ func (c *crew) restarts(t *testing.T) {
 	c.house = next.open(t.Context())
 }
 
-// TestUnansweredByOne: of several agents that were called, those of whom nothing was heard answer
-// when the program runs again, and no others. An agent whose reply a message answers does so too.
+// TestUnansweredByOne: a message called several agents before a restart. Afterwards only the agents
+// that had said nothing answer it. The same holds for an agent to whose reply the message replies.
 func TestUnansweredByOne(t *testing.T) {
 	for _, tt := range []struct {
 		name string

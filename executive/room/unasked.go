@@ -38,7 +38,7 @@ func (r *Room) moment() unasked.Moment {
 	hushed := r.quiet
 	r.mu.Unlock()
 	return unasked.Moment{
-		Now: r.cfg.Now(), Settings: r.set, Answers: r.answers(), Listens: r.is().Answers(), Hushed: hushed,
+		Now: r.cfg.Now(), Settings: r.set, Answers: r.answers(), Listens: r.currentMode().Answers(), Hushed: hushed,
 		Style: r.floor.CurrentStyle(), Name: r.seats[0].Name, Lasts: r.cfg.Lasts, IsHere: r.addressing.IsHere,
 		Reaches: func(c *unasked.Candidate) bool {
 			places := r.outlets(question.Question{Message: c.Event, Aloud: c.Aloud}, r.set)
@@ -48,7 +48,7 @@ func (r *Room) moment() unasked.Moment {
 }
 
 // answers reports whether the room answers anybody.
-func (r *Room) answers() bool { return r.cfg.Settings().Enabled && r.is().Answers() }
+func (r *Room) answers() bool { return r.set.Enabled && r.currentMode().Answers() }
 
 // chooseUnasked returns what the agent says now although nobody has just asked, as a question
 // without an asker. next returns the decisions, which are put on record.

@@ -70,8 +70,8 @@ func (h *house) commands(t *testing.T, who, text string) string {
 	return answer
 }
 
-// TestVoiceCommand: everybody who is known, but no voice, may say whose a voice is. Only the person
-// whose it is may have it kept, and only they and the owner may have it forgotten.
+// TestVoiceCommand: a participant who is known by more than a voice may say to whom a voice belongs.
+// Only that person may have their voice kept, and only they and the owner may have it forgotten.
 func TestVoiceCommand(t *testing.T) {
 	for _, tt := range []struct{ by, text, want, told string }{
 		{"ann", "voice", "voice 3: somebody unknown\nvoice 5: bob", ""},

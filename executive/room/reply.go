@@ -17,7 +17,7 @@ func (r *Room) newTools() toolset.Host {
 	return toolset.Host{
 		Room: r.cfg.ID, Scene: r.scene, Viewer: r.viewer, Thoughts: r.mind, Reminders: r.reminders(), Tools: r.cfg.Tools,
 		Exchange: exchange.Host{
-			Tracker: &r.exchange, Awaited: &r.awaitedSeats, Addressing: &r.addressing, Spawner: r.cfg.Spawner, Log: r.cfg.Log, Agents: r.agents,
+			Tracker: &r.exchange, Waits: &r.awaitedSeats, Addressing: &r.addressing, Spawner: r.cfg.Spawner, Log: r.cfg.Log, Agents: r.agents,
 			Limit: func() int { return r.cfg.Settings().MultiParty.TurnLimit }, Keep: r.queued, Record: r.record, Nudge: r.nudge, Outlive: lasting,
 		},
 		Cameras: r.cameras, Settings: r.cfg.Settings, Now: r.cfg.Now, Log: r.cfg.Log,
@@ -38,51 +38,6 @@ func (r *Room) newReply() reply.Builder {
 		Lasts: r.cfg.Lasts, Model: r.preparation.Model, Now: r.cfg.Now, Log: r.cfg.Log,
 		Cameras: r.cameras, DescribeCompany: r.tellPresence, State: r.State, ModelWorks: r.modelWorks, Event: r.event, Record: func(e earshot.Event) { r.unsaved.Add(e) }, Tell: r.tell,
 	}
-}
-
-// queued queues an event of the room itself, and waits until it is kept.
-func (r *Room) queued(ctx context.Context, e earshot.Event) error {
-	en, err := r.enqueue(e, nil)
-	if err != nil {
-		return err
-	}
-	return en.wait(ctx)
-}
-
-// record makes sure that an event is kept, whatever becomes of the turn, and waits until it is or
-// ctx ends.
-func (r *Room) record(ctx context.Context, e earshot.Event) {
-	later := func(err error) {
-		if err != nil {
-			r.mu.Lock()
-			defer r.mu.Unlock()
-			r.rejectedEvents = append(r.rejectedEvents, e)
-		}
-	}
-	en, err := r.enqueue(e, later)
-	if err != nil {
-		later(err)
-		return
-	}
-	_ = en.wait(ctx)
-}
-
-// ownerCall is something that the owner of the room does for another goroutine.
-type ownerCall func(context.Context)
-
-// runOnOwner lets the owner do something, and waits for it. The owner itself must not call it: it
-// would wait for ever.
-func (r *Room) runOnOwner(ctx context.Context, do ownerCall) error {
-	done := make(chan struct{})
-	select {
-	case r.ownerCalls <- func(ctx context.Context) { defer close(done); do(ctx) }:
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	case <-r.shut:
-		return ErrClosed
-	}
-	<-done
-	return nil
 }
 
 // prepareAsked gives the agent that by asks its part in the turn, and makes its prompt.

@@ -32,3 +32,21 @@ func (r *Room) Speaking() bool {
 	defer r.mu.Unlock()
 	return r.activeTurn != nil
 }
+
+// ownerCall is something that the owner of the room does for another goroutine.
+type ownerCall func(context.Context)
+
+// runOnOwner lets the owner do something, and waits for it. The owner itself must not call it: it
+// would wait for ever.
+func (r *Room) runOnOwner(ctx context.Context, do ownerCall) error {
+	done := make(chan struct{})
+	select {
+	case r.ownerCalls <- func(ctx context.Context) { defer close(done); do(ctx) }:
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-r.shut:
+		return ErrClosed
+	}
+	<-done
+	return nil
+}

@@ -64,7 +64,7 @@ func TestFlush(t *testing.T) {
 		{"everything", "1 p2 3", "1 p2 3", "", 3},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			var q record.Unsaved
+			var q record.RetryQueue
 			q.Add(records(tt.waits)...)
 			d := &disk{refuses: func(e earshot.Event) bool { return slices.Contains(strings.Fields(tt.refused), string(e.ID)) }}
 			kept, dropped, err := q.Flush(d.append)
@@ -93,7 +93,7 @@ func TestFlush(t *testing.T) {
 // next, and none is kept twice or lost otherwise.
 func TestFlushIsBounded(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		var q record.Unsaved
+		var q record.RetryQueue
 		full, added, dropped := false, 0, 0
 		add := func() {
 			q.Add(records(fmt.Sprint(rapid.SampledFrom([]string{"p", "r"}).Draw(t, "kind"), added))...)

@@ -9,24 +9,24 @@ import (
 	"earshot/participants/agents"
 )
 
-// Awaited are the seats that agents wait for: those of agents that sit in the room, not of ones that
-// were made for a task. The zero value has none. It is safe for concurrent use.
-type Awaited struct {
+// A WaitList holds the seats that agents wait for: those of agents that sit in the room, not of ones
+// that were made for a task. The zero value has none. It is safe for concurrent use.
+type WaitList struct {
 	mu  lockorder.Mutex[lockorder.Leaf]
-	all []*AwaitedSeat
+	all []*Wait
 }
 
-// An AwaitedSeat is a seat that another agent waits for.
-type AwaitedSeat struct {
+// A Wait is a seat that another agent waits for.
+type Wait struct {
 	seat *seat.Seat // nil until it is known
 	end  context.CancelCauseFunc
 }
 
 // Add notes that an agent waits for another one, which may work until leave is called, or until its
 // seat is taken away; the cause is then [ErrGone].
-func (w *Awaited) Add(ctx context.Context, other agents.Record) (_ context.Context, is *AwaitedSeat, leave func()) {
+func (w *WaitList) Add(ctx context.Context, other agents.Record) (_ context.Context, is *Wait, leave func()) {
 	ctx, end := context.WithCancelCause(ctx)
-	is = &AwaitedSeat{end: end}
+	is = &Wait{end: end}
 	if other.Kind.Below() {
 		return ctx, is, func() { end(nil) }
 	}
@@ -37,20 +37,20 @@ func (w *Awaited) Add(ctx context.Context, other agents.Record) (_ context.Conte
 		end(nil)
 		w.mu.Lock()
 		defer w.mu.Unlock()
-		w.all = slices.DeleteFunc(w.all, func(e *AwaitedSeat) bool { return e == is })
+		w.all = slices.DeleteFunc(w.all, func(e *Wait) bool { return e == is })
 	}
 }
 
 // Seat notes where the awaited agent sits. It may have gone meanwhile, so the caller then has
-// [Awaited.Keep] called.
-func (w *Awaited) Seat(is *AwaitedSeat, at *seat.Seat) {
+// [WaitList.Keep] called.
+func (w *WaitList) Seat(is *Wait, at *seat.Seat) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	is.seat = at
 }
 
 // Keep ends the wait for agents whose seats are not among those of the room.
-func (w *Awaited) Keep(seats []*seat.Seat) {
+func (w *WaitList) Keep(seats []*seat.Seat) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, e := range w.all {
@@ -61,7 +61,7 @@ func (w *Awaited) Keep(seats []*seat.Seat) {
 }
 
 // Any reports whether any agent waits for another one.
-func (w *Awaited) Any() bool {
+func (w *WaitList) Any() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return len(w.all) > 0

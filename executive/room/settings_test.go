@@ -1,0 +1,25 @@
+package room
+
+import (
+	"log/slog"
+	"testing"
+	"time"
+
+	"earshot"
+	"earshot/executive"
+	"earshot/participants"
+)
+
+// TestSettingsFromTheStart: what a room does before anything has come, such as asking again what was
+// asked before a restart, sees its configuration.
+func TestSettingsFromTheStart(t *testing.T) {
+	set := executive.DefaultConfig()
+	set.MultiParty.Enabled = true
+	r := New(Config{
+		ID: earshot.Desk, Settings: func() executive.Config { return set }, Now: time.Now, NewID: func() earshot.EventID { return "e" },
+		People: participants.New(earshot.Handle{Provider: "console", ID: "ann"}, "ann", "Earshot"), Log: slog.New(slog.DiscardHandler),
+	})
+	if !r.heeds(&r.set, participants.Participant{ID: "bob"}) || !r.set.Enabled {
+		t.Error("the room begins without its settings")
+	}
+}
