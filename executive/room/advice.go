@@ -37,7 +37,7 @@ func (r *Room) Advice(message earshot.EventID) string {
 	if !ok {
 		return ""
 	}
-	return r.advice(en.aim)
+	return r.advice(en.Addressees)
 }
 
 // first reports whether the session at an outlet has not been told yet.

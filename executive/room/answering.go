@@ -16,7 +16,7 @@ import (
 // recent returns an event that the room remembers; the zero Event if it does not.
 func (r *Room) recent(id earshot.EventID) (e earshot.Event) {
 	if en, ok := r.entries.Find(id); ok {
-		e = en.event
+		e = en.Event()
 	}
 	return e
 }
@@ -35,7 +35,7 @@ func (r *Room) rememberReply(e earshot.Event) {
 	}
 	done := make(chan struct{})
 	close(done)
-	r.entries.Remember(&entry{resolvedEvent: resolvedEvent{event: e}, done: done})
+	r.entries.Remember(&Entry{Input: Input{Event: e}, done: done})
 }
 
 // answering determines the addressees of a message that answers another. An answer to an agent of
@@ -86,7 +86,7 @@ func (r *Room) remembersThat(id earshot.EventID) (event earshot.EventID, by ears
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if en, ok := r.entries.Find(id); ok {
-		return id, en.event.Author
+		return id, en.Event().Author
 	}
 	turn := earshot.TurnID(id)
 	if r.activeTurn != nil && r.activeTurn.Turn == turn {

@@ -12,34 +12,34 @@ import (
 // that.
 func (r *Room) amend(ctx context.Context, e earshot.Event, a earshot.Audience) error {
 	edit := e.Body.(earshot.Edit)
-	en, first, err := r.reserve(resolvedEvent{event: e})
+	en, first, err := r.reserve(Input{Event: e})
 	if err != nil {
 		return err
 	}
 	if first {
-		en.fits = func() error {
+		en.Fits = func() error {
 			_, err := r.scene.For(a).Check(edit)
 			return err
 		}
 		r.queue(en)
 	}
-	return en.wait(ctx)
+	return en.Wait(ctx)
 }
 
 // fitting returns batch without entries that no longer fit. Of those with a condition it keeps only
 // the first: whether the others fit can only be checked when that is kept.
-func (r *Room) fitting(batch []*entry) (fit []*entry) {
-	var later []*entry
+func (r *Room) fitting(batch []*Entry) (fit []*Entry) {
+	var later []*Entry
 	checked := false
 	for _, e := range batch {
 		switch {
-		case e.fits == nil:
+		case e.Fits == nil:
 			fit = append(fit, e)
 		case checked:
 			later = append(later, e)
 		default:
 			checked = true
-			if err := e.fits(); err != nil {
+			if err := e.Fits(); err != nil {
 				r.finish(e, err)
 				continue
 			}

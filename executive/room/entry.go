@@ -24,20 +24,20 @@ var (
 	ErrTaken = errors.New("the ID belongs to another event, so this one was not kept; send it with a new ID")
 )
 
-// entry is an admitted event on its way into the journal.
-type entry struct {
-	resolvedEvent
-	ticket interrupt.Ticket
-	events []earshot.Event         // what is kept: the event itself, and what was decided
-	asks   []question.Question     // questions to be answered, one for each agent
-	quiets bool                    // it asks for silence
-	wakes  bool                    // it ends the silence
-	passes bool                    // it is off the record; only its ID is known
-	barred bool                    // it was withdrawn before it came; only its ID is known
-	again  bool                    // it is on record, and has been unanswered since earshot stopped
-	had    []earshot.ParticipantID // agents that have answered it nevertheless, or have had their turn
-	then   func(error)             // receives the result; may be nil
-	fits   func() error            // says, when its turn has come, why it can no longer be kept; may be nil
+// Entry is an admitted event on its way into the journal.
+type Entry struct {
+	Input
+	Ticket interrupt.Ticket
+	Events []earshot.Event         // what is kept: the event itself, and what was decided
+	Questions   []question.Question     // questions to be answered, one for each agent
+	Quiets bool                    // it asks for silence
+	Wakes  bool                    // it ends the silence
+	OffRecord bool                    // it is off the record; only its ID is known
+	Barred bool                    // it was withdrawn before it came; only its ID is known
+	Again  bool                    // it is on record, and has been unanswered since earshot stopped
+	Had    []earshot.ParticipantID // agents that have answered it nevertheless, or have had their turn
+	Then   func(error)             // receives the result; may be nil
+	Fits   func() error            // says, when its turn has come, why it can no longer be kept; may be nil
 
 	queued chan struct{} // closed when it has its place in the queue; nil if it had that already
 	done   chan struct{} // closed when the result is known
@@ -46,17 +46,17 @@ type entry struct {
 
 // enqueue admits an event of the room itself, to be kept. then, unless it is nil, receives the
 // result before anybody who waits for the entry.
-func (r *Room) enqueue(e earshot.Event, then func(error)) (*entry, error) {
-	en, first, err := r.reserve(resolvedEvent{event: e})
+func (r *Room) enqueue(e earshot.Event, then func(error)) (*Entry, error) {
+	en, first, err := r.reserve(Input{Event: e})
 	if first {
-		en.then = then
+		en.Then = then
 		r.queue(en)
 	}
 	return en, err
 }
 
-// wait returns when the result is known, or ctx ends.
-func (en *entry) wait(ctx context.Context) error {
+// Wait returns when the result is known, or ctx ends.
+func (en *Entry) Wait(ctx context.Context) error {
 	select {
 	case <-en.done:
 		return en.err
@@ -69,28 +69,28 @@ func (en *entry) wait(ctx context.Context) error {
 // neither act twice nor be acknowledged before it is kept. reserve also settles whether a message
 // is on the record: of one that is not, only the ID is remembered, so that it is not kept when it
 // is sent again later.
-func (r *Room) reserve(in resolvedEvent) (en *entry, first bool, err error) {
-	kind, off := in.event.Body.Kind(), r.currentMode() == earshot.OffRecord
-	en, first, err = r.entries.Reserve(in.event.ID, record.Rule[*entry]{
-		Same: func(had *entry) (same bool, err error) {
+func (r *Room) reserve(in Input) (en *Entry, first bool, err error) {
+	kind, off := in.Event.Body.Kind(), r.currentMode() == earshot.OffRecord
+	en, first, err = r.entries.Reserve(in.Event.ID, record.Rule[*Entry]{
+		Same: func(had *Entry) (same bool, err error) {
 			switch {
-			case had.elsewhere(in.event):
+			case had.elsewhere(in.Event):
 				return false, nil
-			case !had.is(in.event):
+			case !had.is(in.Event):
 				return false, ErrTaken
 			}
 			return true, nil
 		},
-		Create: func() (en *entry, place bool, err error) {
+		Create: func() (en *Entry, place bool, err error) {
 			switch {
 			case off && kind == earshot.KindMessage:
-				en = &entry{resolvedEvent: resolvedEvent{event: earshot.Event{ID: in.event.ID}}, done: make(chan struct{}), passes: true}
+				en = &Entry{Input: Input{Event: earshot.Event{ID: in.Event.ID}}, done: make(chan struct{}), OffRecord: true}
 				close(en.done)
 				return en, false, nil
 			case off && unkept[kind]:
 				return nil, false, errOffRecord
 			}
-			return &entry{resolvedEvent: in, queued: make(chan struct{}), done: make(chan struct{})}, true, nil
+			return &Entry{Input: in, queued: make(chan struct{}), done: make(chan struct{})}, true, nil
 		},
 		Always: governs(kind),
 	})
@@ -106,10 +106,10 @@ func (r *Room) reserve(in resolvedEvent) (en *entry, first bool, err error) {
 // reserveWhenFree is reserve, but waits until there is space for a message, since its author can
 // wait. Whether the message cuts the current speech is settled before the wait, by settle. waited
 // says that it waited, and called settle.
-func (r *Room) reserveWhenFree(ctx context.Context, set *executive.Config, in resolvedEvent, settle func()) (en *entry, first, waited bool, err error) {
+func (r *Room) reserveWhenFree(ctx context.Context, set *executive.Config, in Input, settle func()) (en *Entry, first, waited bool, err error) {
 	for {
 		en, first, err = r.reserve(in)
-		if err != ErrBusy || in.event.Body.Kind() != earshot.KindMessage {
+		if err != ErrBusy || in.Event.Body.Kind() != earshot.KindMessage {
 			return en, first, waited, err
 		}
 		if !waited {
@@ -145,16 +145,16 @@ func (r *Room) Holds(ctx context.Context, e earshot.Event) error {
 
 // is reports whether e may be the event of en, sent again: the contents of an event that was off
 // the record or deleted are unknown.
-func (en *entry) is(e earshot.Event) bool {
-	if _, gone := en.event.Body.(earshot.Tombstone); gone || en.passes {
+func (en *Entry) is(e earshot.Event) bool {
+	if _, gone := en.Event().Body.(earshot.Tombstone); gone || en.OffRecord {
 		return true
 	}
-	return en.event.From == e.From && en.event.Author == e.Author && en.event.Body.Kind() == e.Body.Kind()
+	return en.Event().From == e.From && en.Event().Author == e.Author && en.Event().Body.Kind() == e.Body.Kind()
 }
 
 // elsewhere reports whether en bars an event of another sense, and so not e.
-func (en *entry) elsewhere(e earshot.Event) bool {
-	return en.barred && en.event.From.Provider != e.From.Provider
+func (en *Entry) elsewhere(e earshot.Event) bool {
+	return en.Barred && en.Event().From.Provider != e.From.Provider
 }
 
 // governs reports whether events of kind k say what the room is like, or that something must be
@@ -164,16 +164,16 @@ func governs(k earshot.Kind) bool {
 }
 
 // Event implements [record.Entry].
-func (en *entry) Event() earshot.Event { return en.event }
+func (en *Entry) Event() earshot.Event { return en.Input.Event }
 
 // With implements [record.Entry]: the event is on record. It returns a new entry, because somebody
 // may still be reading the old one.
-func (en *entry) With(now earshot.Event) *entry {
-	return &entry{resolvedEvent: resolvedEvent{event: now}, done: en.done, err: en.err}
+func (en *Entry) With(now earshot.Event) *Entry {
+	return &Entry{Input: Input{Event: now}, done: en.done, err: en.err}
 }
 
 // Over implements [record.Entry]: the result of the entry is known.
-func (en *entry) Over() bool {
+func (en *Entry) Over() bool {
 	select {
 	case <-en.done:
 		return true
@@ -183,9 +183,9 @@ func (en *entry) Over() bool {
 }
 
 // queue hands an entry to the owner.
-func (r *Room) queue(en *entry) {
-	if en.event.Body.Kind() == earshot.KindMessage && addressing.IsAmong(r.cfg.People.Here(r.cfg.ID), en.who.ID) {
-		r.setUserState(en.event, en.who, "here")
+func (r *Room) queue(en *Entry) {
+	if en.Event().Body.Kind() == earshot.KindMessage && addressing.IsAmong(r.cfg.People.Here(r.cfg.ID), en.Who.ID) {
+		r.setUserState(en.Event(), en.Who, "here")
 	}
 	open := r.entries.Take(en)
 	close(en.queued)
@@ -206,12 +206,12 @@ func (r *Room) nudge() {
 
 // finish tells everybody who waits for the entry its result. An event that was not kept may be sent
 // again, and has not happened.
-func (r *Room) finish(en *entry, err error) {
+func (r *Room) finish(en *Entry, err error) {
 	if err != nil {
-		r.entries.Forget(en.event.ID)
+		r.entries.Forget(en.Event().ID)
 	}
-	if en.then != nil {
-		en.then(err)
+	if en.Then != nil {
+		en.Then(err)
 	}
 	en.err = err
 	close(en.done)
@@ -223,5 +223,5 @@ func (r *Room) queued(ctx context.Context, e earshot.Event) error {
 	if err != nil {
 		return err
 	}
-	return en.wait(ctx)
+	return en.Wait(ctx)
 }

@@ -37,31 +37,31 @@ func (r *Room) newListener() *hearing.Listener {
 }
 
 // attribute determines who has said something aloud.
-func (r *Room) attribute(e *earshot.Event, in *resolvedEvent) {
-	a := r.listener.Attribute(e, in.who)
-	in.who, in.strange, in.own, in.unlike = a.Who, a.New, a.Own, a.Unlike
+func (r *Room) attribute(e *earshot.Event, in *Input) {
+	a := r.listener.Attribute(e, in.Who)
+	in.Who, in.NewVoice, in.OwnVoice, in.UnlikeVoice = a.Who, a.New, a.Own, a.Unlike
 }
 
 // rejoin makes an utterance that only continues the one before a part of it.
-func (r *Room) rejoin(in *resolvedEvent, e *earshot.Event) {
-	c, ok := r.listener.Continued(*e, in.to)
+func (r *Room) rejoin(in *Input, e *earshot.Event) {
+	c, ok := r.listener.Continued(*e, in.Address)
 	if !ok {
 		return
 	}
 	switch body := e.Body.(type) {
 	case earshot.Speech:
-		in.held = body.Stage == earshot.VoiceWords
+		in.Continues = body.Stage == earshot.VoiceWords
 	case earshot.Utterance:
 		body.Continues = c.Of
-		e.Body, in.before = body, c.Text
-		in.to, in.aim.Agents = conversation.Following, c.Agents
+		e.Body, in.Before = body, c.Text
+		in.Address, in.Addressees.Agents = conversation.Following, c.Agents
 	}
 }
 
 // apart returns what in means for the work of an agent: if it continues the question that is being
 // worked on, it has no separate meaning.
-func (in *resolvedEvent) apart(a midturn.SideTalk) midturn.SideTalk {
-	if in.before != "" && (a.Kind == midturn.Side || a.Kind == midturn.Task || a.Kind == midturn.Steer) {
+func (in *Input) apart(a midturn.SideTalk) midturn.SideTalk {
+	if in.Before != "" && (a.Kind == midturn.Side || a.Kind == midturn.Task || a.Kind == midturn.Steer) {
 		return midturn.SideTalk{}
 	}
 	return a
@@ -69,21 +69,21 @@ func (in *resolvedEvent) apart(a midturn.SideTalk) midturn.SideTalk {
 
 // holds returns the signal s of words that continue a sentence: they hold back the answer until
 // their meaning is known.
-func (in *resolvedEvent) holds(s *interrupt.Signal) *interrupt.Signal {
-	if in.held && s != nil && s.Kind != interrupt.Command {
+func (in *Input) holds(s *interrupt.Signal) *interrupt.Signal {
+	if in.Continues && s != nil && s.Kind != interrupt.Command {
 		s.Kind = interrupt.Voice
 	}
 	return s
 }
 
 // noteHeard takes in what was said aloud and is being kept.
-func (r *Room) noteHeard(in resolvedEvent) {
-	if in.event.Body.Kind() != earshot.KindUtterance {
+func (r *Room) noteHeard(in Input) {
+	if in.Event.Body.Kind() != earshot.KindUtterance {
 		return
 	}
 	r.listener.NoteUtterance(hearing.Utterance{
-		Event: in.event, Before: in.before, To: in.to, Agents: in.aim.Agents, Heeded: in.heeded, Unlike: in.unlike,
-		Order: in.signal == nil || in.signal.Kind == interrupt.Command,
+		Event: in.Event, Before: in.Before, To: in.Address, Agents: in.Addressees.Agents, Heeded: in.Heeded, Unlike: in.UnlikeVoice,
+		Order: in.Signal == nil || in.Signal.Kind == interrupt.Command,
 	})
 }
 
@@ -115,12 +115,12 @@ func (r *Room) Asked() earshot.Text { return r.listener.Asked() }
 
 // noteVoicePresence notes that somebody is here whose voice is heard. They come with their first
 // words, which follow their arrival in the journal.
-func (r *Room) noteVoicePresence(in resolvedEvent) {
-	if in.event.Body.Kind() != earshot.KindUtterance || !in.who.Voice() {
+func (r *Room) noteVoicePresence(in Input) {
+	if in.Event.Body.Kind() != earshot.KindUtterance || !in.Who.Voice() {
 		return
 	}
-	if r.voicePresence.Note(in.who, r.listener.End(in.event)) {
-		r.announceVoicePresence(in.event.From, in.who, in.event.At, true)
+	if r.voicePresence.Note(in.Who, r.listener.End(in.Event)) {
+		r.announceVoicePresence(in.Event.From, in.Who, in.Event.At, true)
 	}
 }
 
@@ -146,16 +146,16 @@ func (r *Room) expireVoicePresence(context.Context) {
 // nextTiredVoice returns when a voice without words has held the agent back for long enough.
 func (r *Room) nextTiredVoice() time.Time { return r.floor.ExpireVoices(r.cfg.Now()) }
 
-// machine reports whether something is from a machine, as far as that is known: two machines with
+// Machine reports whether something is from a machine, as far as that is known: two machines with
 // one voice must not talk for ever.
-func (in resolvedEvent) machine() bool { return in.who.Type.Machine() || hearing.LikeAgent(in.event) }
+func (in Input) Machine() bool { return in.Who.Type.Machine() || hearing.LikeAgent(in.Event) }
 
 // ownVoice returns the address of the agent's own voice come back, and otherwise to.
-func (in *resolvedEvent) ownVoice(to conversation.Address) conversation.Address {
-	if !in.own {
+func (in *Input) ownVoice(to conversation.Address) conversation.Address {
+	if !in.OwnVoice {
 		return to
 	}
-	in.aim.Agents = nil
+	in.Addressees.Agents = nil
 	return conversation.Own
 }
 
@@ -173,10 +173,10 @@ func (r *Room) voiceFor(over bool) echo.Voice {
 }
 
 // noteWords shows the words that are being said, or that there are none any more.
-func (r *Room) noteWords(in resolvedEvent) {
-	said, _ := in.event.Body.(earshot.Speech)
-	own := in.to == conversation.Own || in.to == conversation.Unsure && said.Own
-	shown, first := r.interims.Note(in.event, own, r.cfg.Now())
+func (r *Room) noteWords(in Input) {
+	said, _ := in.Event.Body.(earshot.Speech)
+	own := in.Address == conversation.Own || in.Address == conversation.Unsure && said.Own
+	shown, first := r.interims.Note(in.Event, own, r.cfg.Now())
 	r.showInterims(shown)
 	if first {
 		r.nudge() // they may have to be forgotten
@@ -252,8 +252,8 @@ func (r *Room) revise(s hearing.Record, w earshot.Attribution) {
 
 // consentAnswer returns what the agent says to somebody who asks aloud that it remember their voice,
 // or agrees to that.
-func (r *Room) consentAnswer(e *entry, text earshot.Text, agent string) string {
-	answer, err := r.consent.Answer(r.cfg.Voices, e.event, e.who, text, agent, r.listener.End(e.event))
+func (r *Room) consentAnswer(e *Entry, text earshot.Text, agent string) string {
+	answer, err := r.consent.Answer(r.cfg.Voices, e.Event(), e.Who, text, agent, r.listener.End(e.Event()))
 	if err != nil {
 		r.cfg.Log.Info("a voice could not be kept", "err", err)
 	}
@@ -262,22 +262,22 @@ func (r *Room) consentAnswer(e *entry, text earshot.Text, agent string) string {
 
 // heedWords lets words that are still being said act on the floor, and remembers them if they have
 // cut a reply.
-func (r *Room) heedWords(set *executive.Config, in resolvedEvent) {
+func (r *Room) heedWords(set *executive.Config, in Input) {
 	r.mu.Lock()
 	live := r.activeTurn != nil && !r.activeTurn.Protected()
 	r.mu.Unlock()
-	if cut := r.heed(set, in.signal) == interrupt.Cut; !cut || !live {
+	if cut := r.heed(set, in.Signal) == interrupt.Cut; !cut || !live {
 		return
 	}
-	if s, is := in.event.Body.(earshot.Speech); !is || s.Words == "" {
+	if s, is := in.Event.Body.(earshot.Speech); !is || s.Words == "" {
 		return
 	}
-	r.pendingCuts.Add(in.event.From, in.event.At, in.came, in)
+	r.pendingCuts.Add(in.Event.From, in.Event.At, in.Received, in)
 	r.nudge() // to wait for what becomes of them
 }
 
 // cutBy takes the words that had cut a reply and that e ends, and reports whether there were any.
-func (r *Room) cutBy(e earshot.Event) (in resolvedEvent, cut bool) {
+func (r *Room) cutBy(e earshot.Event) (in Input, cut bool) {
 	return r.pendingCuts.Take(e.From, r.listener.End(e))
 }
 
@@ -289,20 +289,20 @@ func (r *Room) keepEndedCut(e earshot.Event) {
 }
 
 // keepCut keeps words that have cut a reply and were never completed, as they were understood.
-func (r *Room) keepCut(in resolvedEvent) {
-	if !r.mode.TakesIn(in.event) {
+func (r *Room) keepCut(in Input) {
+	if !r.mode.TakesIn(in.Event) {
 		return
 	}
-	in.event = hearing.Uttered(in.event, r.cfg.NewID(), r.cfg.Now())
-	in.to, in.aim, in.sideTalk, in.before, in.held = conversation.Unsure, addressing.Addressees{}, midturn.SideTalk{}, "", false
-	in.signal = sent(in.event)
+	in.Event = hearing.Uttered(in.Event, r.cfg.NewID(), r.cfg.Now())
+	in.Address, in.Addressees, in.SideTalk, in.Before, in.Continues = conversation.Unsure, addressing.Addressees{}, midturn.SideTalk{}, "", false
+	in.Signal = sent(in.Event)
 	en, first, err := r.reserve(in)
 	if err != nil {
 		r.cfg.Log.Warn("what cut a reply off could not be kept", "err", err)
 		return
 	}
 	if first {
-		en.ticket = r.floor.Ticket()
+		en.Ticket = r.floor.Ticket()
 		r.queue(en)
 	}
 }
@@ -311,8 +311,8 @@ func (r *Room) keepCut(in resolvedEvent) {
 // closes.
 func (r *Room) keepRemainingCuts() {
 	for _, in := range r.pendingCuts.Expire(r.cfg.Now().Add(activity.VoiceExpiry)) {
-		if r.mode.TakesIn(in.event) {
-			r.unsaved.Add(hearing.Uttered(in.event, r.cfg.NewID(), r.cfg.Now()))
+		if r.mode.TakesIn(in.Event) {
+			r.unsaved.Add(hearing.Uttered(in.Event, r.cfg.NewID(), r.cfg.Now()))
 		}
 	}
 }
@@ -326,9 +326,9 @@ func (r *Room) keepExpiredCuts(context.Context) {
 
 // notePause tells the owner that somebody who tells an agent something has paused. If the owner has
 // not handled the last pause yet, that one is too old and is replaced.
-func (r *Room) notePause(set *executive.Config, in resolvedEvent) {
-	s, is := in.event.Body.(earshot.Speech)
-	if !is || !s.Pause || !in.heeded || !in.to.ForAgent() || !set.Speech.Backchannels {
+func (r *Room) notePause(set *executive.Config, in Input) {
+	s, is := in.Event.Body.(earshot.Speech)
+	if !is || !s.Pause || !in.Heeded || !in.Address.ForAgent() || !set.Speech.Backchannels {
 		return
 	}
 	r.pause.Store(&in)
@@ -337,14 +337,14 @@ func (r *Room) notePause(set *executive.Config, in resolvedEvent) {
 
 // showListening makes the voices of the room say quietly that the agent listens, unless somebody
 // wants it to be quiet. Nothing of it is kept, and a reply cuts it.
-func (r *Room) showListening(ctx context.Context, in resolvedEvent, parts *sync.WaitGroup) {
+func (r *Room) showListening(ctx context.Context, in Input, parts *sync.WaitGroup) {
 	r.mu.Lock()
 	quiet := r.quiet
 	r.mu.Unlock()
 	if quiet || r.speaking() || !r.currentMode().Answers() || len(r.pending) > 0 {
 		return
 	}
-	ctx, due := r.backchannels.Begin(ctx, in.event.At, r.cfg.Now())
+	ctx, due := r.backchannels.Begin(ctx, in.Event.At, r.cfg.Now())
 	if !due {
 		return
 	}

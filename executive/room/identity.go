@@ -14,7 +14,7 @@ import (
 // become makes a session somebody else's: the old one leaves, the terminal from then on shows what
 // the new one may see, and the new one joins. It returns when both are recorded.
 func (r *Room) become(ctx context.Context, c command.Call, session participants.Session, who participants.Participant) error {
-	var waits []*entry
+	var waits []*Entry
 	moves := func(e earshot.Event, p participants.Participant, here bool) error {
 		e.ID, e.At = r.cfg.NewID(), r.cfg.Now()
 		en, err := r.arrival(e, p, earshot.Presence{Session: session.ID, Here: here})
@@ -26,7 +26,7 @@ func (r *Room) become(ctx context.Context, c command.Call, session participants.
 	r.identityMu.Lock()
 	left := moves(c.Event, c.By, false)
 	if len(waits) > 0 && c.By.Guest() { // a guest's name is forgotten with their last terminal
-		_ = waits[0].wait(ctx) // it is asked again below
+		_ = waits[0].Wait(ctx) // it is asked again below
 	}
 	r.floor.Signal(&interrupt.Signal{Kind: interrupt.Over, From: c.Event.From, Via: c.Event.Via, By: c.By.ID, Confidence: 1, At: c.Event.At})
 	r.cfg.People.Become(session.ID, who.ID)
@@ -40,7 +40,7 @@ func (r *Room) become(ctx context.Context, c command.Call, session participants.
 	}
 	r.identityMu.Unlock()
 	for _, en := range waits {
-		if err := en.wait(ctx); err != nil {
+		if err := en.Wait(ctx); err != nil {
 			return err
 		}
 	}

@@ -22,26 +22,26 @@ import (
 	"earshot/participants"
 )
 
-// A resolvedEvent is an event whose author, addressees and audience are known.
-type resolvedEvent struct {
-	event    earshot.Event
-	who      participants.Participant
-	to       conversation.Address  // of what was said aloud: why it is for an agent
-	aim      addressing.Addressees // for which agents it is
-	heeded   bool                  // an agent may answer its author
-	strange  bool                  // it is the first that was heard of a voice
-	own      bool                  // it is the agent's own voice, come back
-	late     bool                  // it was written so long ago that nobody waits for an answer
-	unlike   bool                  // its voice is unlike all known ones
-	sideTalk midturn.SideTalk      // what it means for the work of the agent that it calls
-	signal   *interrupt.Signal     // nil if it is none
-	came     time.Time             // when the room received it
-	said     earshot.Text          // its words, before a name in them is corrected
+// An Input is an event whose author, addressees and audience are known.
+type Input struct {
+	Event    earshot.Event
+	Who      participants.Participant
+	Address       conversation.Address  // of what was said aloud: why it is for an agent
+	Addressees      addressing.Addressees // for which agents it is
+	Heeded   bool                  // an agent may answer its author
+	NewVoice  bool                  // it is the first that was heard of a voice
+	OwnVoice      bool                  // it is the agent's own voice, come back
+	Late     bool                  // it was written so long ago that nobody waits for an answer
+	UnlikeVoice   bool                  // its voice is unlike all known ones
+	SideTalk midturn.SideTalk      // what it means for the work of the agent that it calls
+	Signal   *interrupt.Signal     // nil if it is none
+	Received     time.Time             // when the room received it
+	Said     earshot.Text          // its words, before a name in them is corrected
 
-	change change // what it does to a message that was admitted before
+	Change Change // what it does to a message that was admitted before
 
-	before earshot.Text // the words before it that it continues
-	held   bool         // it continues what was said before, as far as anybody can tell
+	Before earshot.Text // the words before it that it continues
+	Continues   bool         // it continues what was said before, as far as anybody can tell
 }
 
 // Admit takes an event into the room. For an event that is kept it returns after the commit, or
@@ -60,16 +60,16 @@ func (r *Room) Admit(ctx context.Context, e earshot.Event) error {
 		return nil
 	case err != nil:
 		return err
-	case !r.mode.TakesIn(in.event):
+	case !r.mode.TakesIn(in.Event):
 		return nil
 	}
-	if in.beginsTyping() { // before it is noted: otherwise a line that is sent at the same time could end the note, and then not the signal
-		r.heed(&set, in.signal)
+	if in.BeginsTyping() { // before it is noted: otherwise a line that is sent at the same time could end the note, and then not the signal
+		r.heed(&set, in.Signal)
 	}
 	settle := r.mind.BeginAdmission()
 	defer settle()
 	defer r.observe(in)()
-	if k := in.event.Body.Kind(); !k.Durable() || k == earshot.KindPresence {
+	if k := in.Event.Body.Kind(); !k.Durable() || k == earshot.KindPresence {
 		return r.act(ctx, &set, in, settle)
 	}
 	if r.dropEmpty(&set, &in) {
@@ -80,12 +80,12 @@ func (r *Room) Admit(ctx context.Context, e earshot.Event) error {
 
 // resolve determines, for good, who said it, to whom, who may see it, and what it means for the
 // floor and the work of the agents.
-func (r *Room) resolve(ctx context.Context, set *executive.Config, e earshot.Event) (in resolvedEvent, err error) {
+func (r *Room) resolve(ctx context.Context, set *executive.Config, e earshot.Event) (in Input, err error) {
 	if in, err = r.identify(e); err != nil {
 		return in, err
 	}
-	if of, does := revision.Of(in.event.Body); does {
-		return in, r.resolveRevision(ctx, of, &in.event, &in)
+	if of, does := revision.Of(in.Event.Body); does {
+		return in, r.resolveRevision(ctx, of, &in.Event, &in)
 	}
 	r.address(ctx, set, &in)
 	r.judge(set, &in)
@@ -94,15 +94,15 @@ func (r *Room) resolve(ctx context.Context, set *executive.Config, e earshot.Eve
 
 // observe takes in what an event tells although it is not kept yet: that somebody types or speaks,
 // and is here. The returned function is called when the event has been admitted.
-func (r *Room) observe(in resolvedEvent) (admitted func()) {
-	changes := r.activity.Note(in.event, r.cfg.Now())
+func (r *Room) observe(in Input) (admitted func()) {
+	changes := r.activity.Note(in.Event, r.cfg.Now())
 	r.observePresence(in)
-	if in.event.Body.Kind() == earshot.KindSpeech {
+	if in.Event.Body.Kind() == earshot.KindSpeech {
 		r.noteWords(in)
 	}
 	return func() {
-		if in.event.Body.Kind() == earshot.KindUtterance {
-			r.showInterims(r.interims.End(in.event)) // whatever becomes of it
+		if in.Event.Body.Kind() == earshot.KindUtterance {
+			r.showInterims(r.interims.End(in.Event)) // whatever becomes of it
 		}
 		if changes {
 			r.nudge() // something may have waited for that, or must wait now
@@ -111,50 +111,50 @@ func (r *Room) observe(in resolvedEvent) (admitted func()) {
 }
 
 // act carries out an event that is not kept, or not as it came.
-func (r *Room) act(ctx context.Context, set *executive.Config, in resolvedEvent, settle func()) error {
+func (r *Room) act(ctx context.Context, set *executive.Config, in Input, settle func()) error {
 	r.yield(in)
 	settle()
-	if !in.beginsTyping() {
+	if !in.BeginsTyping() {
 		r.heedWords(set, in)
 	}
-	switch body := in.event.Body.(type) {
+	switch body := in.Event.Body.(type) {
 	case earshot.Speech:
 		if body.Stage == earshot.VoiceOver {
-			r.keepEndedCut(in.event)
+			r.keepEndedCut(in.Event)
 		}
 		r.prepareReply(in)
 		r.notePause(set, in)
 	case earshot.Command:
-		return r.command(ctx, in.event, in.who, body)
+		return r.command(ctx, in.Event, in.Who, body)
 	case earshot.Typing:
-		r.setUserState(in.event, in.who, map[bool]string{true: typing, false: "here"}[body.Began])
+		r.setUserState(in.Event, in.Who, map[bool]string{true: typing, false: "here"}[body.Began])
 	case earshot.Presence:
-		return r.arrive(ctx, in.event, in.who, body)
+		return r.arrive(ctx, in.Event, in.Who, body)
 	case earshot.Glance:
-		r.updateCameraLight(in.event, body)
+		r.updateCameraLight(in.Event, body)
 	}
 	return nil
 }
 
 // dropEmpty drops a spoken event that says nothing, because it was noise or the agent's own voice
 // came back, and reports whether it did. What has cut a reply is always kept.
-func (r *Room) dropEmpty(set *executive.Config, in *resolvedEvent) bool {
-	u, spoken := in.event.Body.(earshot.Utterance)
+func (r *Room) dropEmpty(set *executive.Config, in *Input) bool {
+	u, spoken := in.Event.Body.(earshot.Utterance)
 	if !spoken {
 		return false
 	}
-	_, cut := r.cutBy(in.event)
+	_, cut := r.cutBy(in.Event)
 	switch {
 	case cut:
-		u.LikeAgent = u.LikeAgent || in.to == conversation.Own
-		in.event.Body = u
+		u.LikeAgent = u.LikeAgent || in.Address == conversation.Own
+		in.Event.Body = u
 		return false
-	case u.Faint && in.to != conversation.Mumbled:
-		r.heed(set, sent(in.event)) // the voice has ended
+	case u.Faint && in.Address != conversation.Mumbled:
+		r.heed(set, sent(in.Event)) // the voice has ended
 		return true
-	case in.to == conversation.Own:
-		r.heed(set, in.signal)
-		r.cfg.Log.Debug("the agent's own voice came back", "provider", in.event.From.Provider)
+	case in.Address == conversation.Own:
+		r.heed(set, in.Signal)
+		r.cfg.Log.Debug("the agent's own voice came back", "provider", in.Event.From.Provider)
 		return true
 	}
 	return false
@@ -162,10 +162,10 @@ func (r *Room) dropEmpty(set *executive.Config, in *resolvedEvent) bool {
 
 // reserveAndQueue has an event kept, lets it act on the floor, and waits for the result. settle is
 // called as soon as the room has the event.
-func (r *Room) reserveAndQueue(ctx context.Context, set *executive.Config, in resolvedEvent, settle func()) error {
+func (r *Room) reserveAndQueue(ctx context.Context, set *executive.Config, in Input, settle func()) error {
 	entry, first, waited, err := r.reserveWhenFree(ctx, set, in, settle)
 	if err != nil {
-		if in.change.again == nil && !waited { // a repeated change acts again only when it is kept
+		if in.Change.Again == nil && !waited { // a repeated change acts again only when it is kept
 			r.actOnFloor(set, in) // a message that cannot be kept may still cut
 		}
 		return err
@@ -175,7 +175,7 @@ func (r *Room) reserveAndQueue(ctx context.Context, set *executive.Config, in re
 	}
 	settle()
 	switch {
-	case first && entry.passes:
+	case first && entry.OffRecord:
 		r.showOffRecord(set, in)
 	case first:
 		r.noteHeard(in)
@@ -183,17 +183,17 @@ func (r *Room) reserveAndQueue(ctx context.Context, set *executive.Config, in re
 			r.actOnFloor(set, in)
 		}
 		r.noteVoicePresence(in)
-		entry.ticket = r.floor.Ticket()
+		entry.Ticket = r.floor.Ticket()
 		r.queue(entry)
-	case in.event.Body.Kind() == earshot.KindMessage: // it came before
-		r.heed(set, sent(in.event))
+	case in.Event.Body.Kind() == earshot.KindMessage: // it came before
+		r.heed(set, sent(in.Event))
 	}
-	return entry.wait(ctx)
+	return entry.Wait(ctx)
 }
 
-// beginsTyping reports whether somebody begins to type.
-func (in *resolvedEvent) beginsTyping() bool {
-	typing, _ := in.event.Body.(earshot.Typing)
+// BeginsTyping reports whether somebody begins to type.
+func (in *Input) BeginsTyping() bool {
+	typing, _ := in.Event.Body.(earshot.Typing)
 	return typing.Began
 }
 
@@ -220,8 +220,8 @@ func interrupts(set *executive.Config, who earshot.Handle) bool {
 
 // identify determines who an event is from, what it says in the form in which that may be kept, and
 // who may see it.
-func (r *Room) identify(e earshot.Event) (in resolvedEvent, err error) {
-	in.came = r.cfg.Now()
+func (r *Room) identify(e earshot.Event) (in Input, err error) {
+	in.Received = r.cfg.Now()
 	if e.Body, err = intake.Body(e.Body); err != nil {
 		return in, err
 	}
@@ -230,9 +230,9 @@ func (r *Room) identify(e earshot.Event) (in resolvedEvent, err error) {
 		e.Body = u
 	}
 	if e.From.ID != "" { // otherwise it is from the sense itself
-		in.who = r.cfg.People.Resolve(e.From)
+		in.Who = r.cfg.People.Resolve(e.From)
 	}
-	if e.Body, err = intake.Noticed(e.From, in.who, e.Body); err != nil {
+	if e.Body, err = intake.Noticed(e.From, in.Who, e.Body); err != nil {
 		return in, err
 	}
 	if e.ID == "" {
@@ -241,15 +241,15 @@ func (r *Room) identify(e earshot.Event) (in resolvedEvent, err error) {
 	if e.At.IsZero() || e.At.After(r.cfg.Now()) {
 		e.At = r.cfg.Now()
 	}
-	e.Room, e.Author, e.Sequence, e.Sources = r.cfg.ID, in.who.ID, 0, nil
+	e.Room, e.Author, e.Sequence, e.Sources = r.cfg.ID, in.Who.ID, 0, nil
 	e.To, e.Visibility = nil, earshot.Visibility{Scope: earshot.Public}
 	switch c, _ := e.Body.(earshot.Command); {
 	case strings.EqualFold(c.Name, addressing.WhisperCommand):
-		err = r.whisper(&e, in.who, c.Args)
+		err = r.whisper(&e, in.Who, c.Args)
 	case strings.EqualFold(c.Name, earshot.OwnWords):
-		err = ownWords(&e, in.who, c.Args)
+		err = ownWords(&e, in.Who, c.Args)
 	}
-	in.event = e
+	in.Event = e
 	return in, err
 }
 
@@ -268,62 +268,62 @@ func (r *Room) whisper(e *earshot.Event, who participants.Participant, args ears
 }
 
 // address determines for whom an event is. Who said something aloud is told by the voice.
-func (r *Room) address(ctx context.Context, set *executive.Config, in *resolvedEvent) {
-	in.heeded = r.heeds(set, in.who)
-	e := &in.event
-	in.said = saidIn(e.Body)
+func (r *Room) address(ctx context.Context, set *executive.Config, in *Input) {
+	in.Heeded = r.heeds(set, in.Who)
+	e := &in.Event
+	in.Said = saidIn(e.Body)
 	switch body := e.Body.(type) {
 	case earshot.Presence:
 		e.Visibility.Scope = earshot.System
 	case earshot.Message:
 		if e.Visibility.Scope == earshot.Private {
-			in.aim = r.addressing.Whispered(*e)
+			in.Addressees = r.addressing.Whispered(*e)
 			return
 		}
-		in.aim = r.answering(ctx, e, body, in.who, r.addressing.Direct(e, in.who, body.Text))
+		in.Addressees = r.answering(ctx, e, body, in.Who, r.addressing.Direct(e, in.Who, body.Text))
 		if body.OwnWords {
-			in.aim = r.withOwnWords(e, in.aim)
+			in.Addressees = r.withOwnWords(e, in.Addressees)
 		}
-		in.aim.Lost = in.aim.Lost && in.heeded && !r.listener.Cuts(body.Text) // "stop" is carried out
-		if in.aim.Why == addressing.Alone && body.ReplyTo == "" && len(body.Attachments) == 0 && r.murmurs(*e, body.Text) {
-			e.To, in.aim = nil, addressing.Addressees{Why: decision.Murmured}
+		in.Addressees.Lost = in.Addressees.Lost && in.Heeded && !r.listener.Cuts(body.Text) // "stop" is carried out
+		if in.Addressees.Why == addressing.Alone && body.ReplyTo == "" && len(body.Attachments) == 0 && r.murmurs(*e, body.Text) {
+			e.To, in.Addressees = nil, addressing.Addressees{Why: decision.Murmured}
 		}
 	case earshot.Utterance, earshot.Speech:
 		r.attribute(e, in)
-		in.heeded = r.heeds(set, in.who)
+		in.Heeded = r.heeds(set, in.Who)
 		*e = r.listener.CorrectOrder(*e)
-		if in.to, in.aim.Agents = r.listener.Address(*e, in.unlike); in.to == conversation.Called {
-			*e = r.listener.CorrectName(*e, in.unlike)
+		if in.Address, in.Addressees.Agents = r.listener.Address(*e, in.UnlikeVoice); in.Address == conversation.Called {
+			*e = r.listener.CorrectName(*e, in.UnlikeVoice)
 		}
-		in.to, in.aim.Agents = r.pressed(*e, in.ownVoice(in.to), in.aim.Agents)
+		in.Address, in.Addressees.Agents = r.pressed(*e, in.ownVoice(in.Address), in.Addressees.Agents)
 		r.rejoin(in, e)
-		e.To = in.aim.Agents
+		e.To = in.Addressees.Agents
 	}
 }
 
 // judge determines what an event means for the work of an agent, and for the floor.
-func (r *Room) judge(set *executive.Config, in *resolvedEvent) {
-	e := in.event
-	if in.late = r.stale(e); in.late {
-		in.signal = sent(e)
+func (r *Room) judge(set *executive.Config, in *Input) {
+	e := in.Event
+	if in.Late = r.stale(e); in.Late {
+		in.Signal = sent(e)
 		return
 	}
 	switch body := e.Body.(type) {
 	case earshot.Message:
-		if in.heeded && !body.OwnWords { // own words say nothing about the current work
-			in.sideTalk = r.resolveSideTalk(set, e, in.who, in.aim.Agents, body.Text)
+		if in.Heeded && !body.OwnWords { // own words say nothing about the current work
+			in.SideTalk = r.resolveSideTalk(set, e, in.Who, in.Addressees.Agents, body.Text)
 		}
 	case earshot.Utterance:
-		if in.heeded && in.to.ForAgent() {
-			in.sideTalk = in.apart(r.resolveSideTalk(set, e, in.who, in.aim.Agents, in.said))
+		if in.Heeded && in.Address.ForAgent() {
+			in.SideTalk = in.apart(r.resolveSideTalk(set, e, in.Who, in.Addressees.Agents, in.Said))
 		}
 	case earshot.Speech:
-		if in.heeded && in.to.ForAgent() {
-			in.sideTalk = r.resolveSideTalk(set, e, in.who, in.aim.Agents, "") // nobody knows yet what it will be
-			in.sideTalk.Begins = in.sideTalk.Works
+		if in.Heeded && in.Address.ForAgent() {
+			in.SideTalk = r.resolveSideTalk(set, e, in.Who, in.Addressees.Agents, "") // nobody knows yet what it will be
+			in.SideTalk.Begins = in.SideTalk.Works
 		}
 	}
-	in.signal = in.holds(in.sideTalk.Signal(r.signal(*in)))
+	in.Signal = in.holds(in.SideTalk.Signal(r.signal(*in)))
 }
 
 // answerable is for how long after it was written a message is answered. A provider that was cut
@@ -350,17 +350,17 @@ func (r *Room) heeds(set *executive.Config, who participants.Participant) bool {
 
 // signal returns the signal of an event for the floor, or nil if it has none. Only something that
 // is for an agent of the room, or a command word, cuts, whichever agent talks.
-func (r *Room) signal(in resolvedEvent) *interrupt.Signal {
-	e := in.event
-	s := &interrupt.Signal{From: e.From, Via: e.Via, By: e.Author, Operator: in.who.Can(participants.Operate), Confidence: 1, At: e.At}
+func (r *Room) signal(in Input) *interrupt.Signal {
+	e := in.Event
+	s := &interrupt.Signal{From: e.From, Via: e.Via, By: e.Author, Operator: in.Who.Can(participants.Operate), Confidence: 1, At: e.At}
 	switch body := e.Body.(type) {
 	case earshot.Message:
 		return r.wrote(s, body, in)
 	case earshot.Utterance:
 		sounding := body.Own > 0 || r.echoReference.Sounds(e.At, e.At.Add(body.Lasted))
-		return unheeded(hearing.UtteranceSignal(s, body, in.to, sounding, r.listener.Cuts(body.Text)), in.heeded)
+		return unheeded(hearing.UtteranceSignal(s, body, in.Address, sounding, r.listener.Cuts(body.Text)), in.Heeded)
 	case earshot.Speech:
-		return unheeded(hearing.SpeechSignal(s, body, in.to, r.listener.Cuts(body.Words)), in.heeded)
+		return unheeded(hearing.SpeechSignal(s, body, in.Address, r.listener.Cuts(body.Words)), in.Heeded)
 	case earshot.Edit, earshot.Sight, earshot.Glance: // nobody speaks
 		return nil
 	case earshot.Command:
@@ -385,27 +385,27 @@ func (r *Room) signal(in resolvedEvent) *interrupt.Signal {
 // wrote returns the signal of a message for the floor. A private message that is not for an agent
 // has none. One that is for an agent cuts a private reply to the same people, and no other: what an
 // agent says to everybody is not cut for a reason that they may not know.
-func (r *Room) wrote(s *interrupt.Signal, m earshot.Message, in resolvedEvent) *interrupt.Signal {
-	private := in.event.Visibility.Scope == earshot.Private
+func (r *Room) wrote(s *interrupt.Signal, m earshot.Message, in Input) *interrupt.Signal {
+	private := in.Event.Visibility.Scope == earshot.Private
 	s.Kind, s.Words = interrupt.Bystanders, m.Text
 	switch {
-	case private && !in.aim.Mine:
+	case private && !in.Addressees.Mine:
 		s.Kind, s.Words = interrupt.Over, ""
 	case r.listener.Cuts(m.Text):
 		s.Kind = interrupt.Command
-	case in.aim.Why == decision.Murmured:
+	case in.Addressees.Why == decision.Murmured:
 		s.Kind = interrupt.Backchannel
-	case in.aim.Why == addressing.Misses: // the author is told so, and listens on
+	case in.Addressees.Why == addressing.Misses: // the author is told so, and listens on
 		s.Kind, s.Words = interrupt.Over, ""
-	case !in.aim.Mine:
-	case private && !r.among(in.event.Visibility):
+	case !in.Addressees.Mine:
+	case private && !r.among(in.Event.Visibility):
 		s.Kind = interrupt.Over
-	case in.who.Type.Machine(): // a machine waits its turn; what it was typing is sent
+	case in.Who.Type.Machine(): // a machine waits its turn; what it was typing is sent
 		s.Kind = interrupt.Over
 	default:
 		s.Kind = interrupt.Addressed
 	}
-	return unheeded(s, in.heeded)
+	return unheeded(s, in.Heeded)
 }
 
 // murmurs reports whether what somebody typed only shows that they read a reply in the same
@@ -463,16 +463,16 @@ func (r *Room) Do(ctx context.Context, e earshot.Event) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	c, ok := in.event.Body.(earshot.Command)
+	c, ok := in.Event.Body.(earshot.Command)
 	if !ok {
-		e.ID = in.event.ID
+		e.ID = in.Event.ID
 		if err := r.Admit(ctx, e); err != nil {
 			return "", err
 		}
 		return r.Advice(e.ID), nil
 	}
-	r.heed(&set, in.signal)
-	return r.ordered(ctx, in.event, in.who, c)
+	r.heed(&set, in.Signal)
+	return r.ordered(ctx, in.Event, in.Who, c)
 }
 
 // typing is the state of somebody who is writing a line.

@@ -47,19 +47,19 @@ func (r *Room) take(ctx context.Context) {
 		return
 	}
 	for _, e := range batch {
-		e.events = []earshot.Event{e.event}
-		switch body := e.event.Body.(type) {
+		e.Events = []earshot.Event{e.Event()}
+		switch body := e.Event().Body.(type) {
 		case earshot.Message:
 			if body.Turn == "" { // a message between agents within a turn is answered there
-				r.unasked.Hear(e.event, e.who, body.Text)
-				e.events = append(e.events, r.attend(e, body.Text)...)
+				r.unasked.Hear(e.Event(), e.Who, body.Text)
+				e.Events = append(e.Events, r.attend(e, body.Text)...)
 			}
 		case earshot.Revision:
-			e.events = append(e.events, r.reask(e, body)...)
+			e.Events = append(e.Events, r.reask(e, body)...)
 		case earshot.Utterance:
-			text := dialogue.Join(e.before, body.Text)
-			r.unasked.Hear(e.event, e.who, text)
-			e.events = append(e.events, r.attend(e, text)...)
+			text := dialogue.Join(e.Before, body.Text)
+			r.unasked.Hear(e.Event(), e.Who, text)
+			e.Events = append(e.Events, r.attend(e, text)...)
 		}
 	}
 	how := make([]error, len(batch))
@@ -67,25 +67,25 @@ func (r *Room) take(ctx context.Context) {
 		late := false // an announcement is late; those after it wait behind it
 		for i, e := range batch {
 			how[i] = err
-			if len(batch) > 1 && !(late && record.Announces(e.event)) {
-				how[i] = r.write(ctx, []*entry{e})
+			if len(batch) > 1 && !(late && record.Announces(e.Event())) {
+				how[i] = r.write(ctx, []*Entry{e})
 			}
-			late = late || how[i] != nil && record.Announces(e.event)
+			late = late || how[i] != nil && record.Announces(e.Event())
 		}
 	}
 	r.supersede()
 	for i, e := range batch {
-		if how[i] != nil && record.Announces(e.event) {
-			r.unsaved.Add(e.event) // they came or went nevertheless
+		if how[i] != nil && record.Announces(e.Event()) {
+			r.unsaved.Add(e.Event()) // they came or went nevertheless
 			how[i] = nil
 		}
 		if how[i] == nil {
-			if e.strange && r.set.Speech.AnnounceVoices {
-				r.unasked.AddStranger(e.event)
+			if e.NewVoice && r.set.Speech.AnnounceVoices {
+				r.unasked.AddStranger(e.Event())
 			}
-			r.await(e.event)
+			r.await(e.Event())
 		} else {
-			r.unasked.Discard(e.event.ID)
+			r.unasked.Discard(e.Event().ID)
 		}
 		r.finish(e, how[i])
 	}
@@ -96,15 +96,15 @@ func (r *Room) take(ctx context.Context) {
 
 // owed returns batch without the announcements that come after one which is still unsaved: they
 // wait behind it.
-func (r *Room) owed(batch []*entry) []*entry {
+func (r *Room) owed(batch []*Entry) []*Entry {
 	if !r.unsaved.Announces() {
 		return batch
 	}
-	return slices.DeleteFunc(batch, func(e *entry) bool {
-		if !record.Announces(e.event) {
+	return slices.DeleteFunc(batch, func(e *Entry) bool {
+		if !record.Announces(e.Event()) {
 			return false
 		}
-		r.unsaved.Add(e.event)
+		r.unsaved.Add(e.Event())
 		r.finish(e, nil)
 		return true
 	})
@@ -112,13 +112,13 @@ func (r *Room) owed(batch []*entry) []*entry {
 
 // write puts a batch into the journal. Then it informs everybody and lets the questions wait for a
 // turn.
-func (r *Room) write(ctx context.Context, batch []*entry) error {
+func (r *Room) write(ctx context.Context, batch []*Entry) error {
 	var events []earshot.Event
 	var routine []earshot.EventID
 	for _, e := range batch {
-		events = append(events, e.events...)
+		events = append(events, e.Events...)
 		if r.byReflex(e) {
-			routine = append(routine, e.event.ID)
+			routine = append(routine, e.Event().ID)
 		}
 	}
 	r.unasked.SetRoutine(routine)
@@ -129,24 +129,24 @@ func (r *Room) write(ctx context.Context, batch []*entry) error {
 	}
 	for _, e := range batch {
 		own := kept[0]
-		kept = kept[len(e.events):]
+		kept = kept[len(e.Events):]
 		if own.Sequence > before {
-			r.advise(own, e.aim)
+			r.advise(own, e.Addressees)
 			r.reportProgress(e)
 			r.redirectThought(e)
 			r.applyChange(ctx, own)
 		}
-		if own.Sequence <= before && !e.again || own.Body.Kind() == earshot.KindErased { // the journal had it before: it was answered then
-			for _, q := range e.asks {
+		if own.Sequence <= before && !e.Again || own.Body.Kind() == earshot.KindErased { // the journal had it before: it was answered then
+			for _, q := range e.Questions {
 				r.giveUp(q)
 			}
 		} else {
 			r.overtake(e)
-			r.pending = append(r.pending, e.asks...)
+			r.pending = append(r.pending, e.Questions...)
 			r.consider(e)
 		}
 		r.mu.Lock()
-		r.quiet = (r.quiet || e.quiets) && !e.wakes
+		r.quiet = (r.quiet || e.Quiets) && !e.Wakes
 		r.mu.Unlock()
 	}
 	return nil
@@ -218,5 +218,5 @@ func (r *Room) record(ctx context.Context, e earshot.Event) {
 		later(err)
 		return
 	}
-	_ = en.wait(ctx)
+	_ = en.Wait(ctx)
 }

@@ -21,7 +21,7 @@ func (r *Room) newMode() *mode.Control {
 			if err != nil {
 				return nil, err
 			}
-			return en.wait, nil
+			return en.Wait, nil
 		},
 		Cut: func(e earshot.Event) {
 			r.floor.Signal(&interrupt.Signal{Kind: interrupt.Command, From: e.From, By: e.Author, Confidence: 1, At: e.At})
@@ -82,14 +82,14 @@ func (r *Room) pressed(e earshot.Event, to conversation.Address, whom []earshot.
 
 // showOffRecord shows what was written off the record to those who may see it, and forgets it. Only
 // the author gets the ID back, to know that it was sent.
-func (r *Room) showOffRecord(set *executive.Config, in resolvedEvent) {
-	r.heed(set, sent(in.event)) // nothing more: the floor remembers who cut
-	e, seen := in.event, false
-	others := func(id earshot.ParticipantID) bool { return id != in.who.Reader() }
+func (r *Room) showOffRecord(set *executive.Config, in Input) {
+	r.heed(set, sent(in.Event)) // nothing more: the floor remembers who cut
+	e, seen := in.Event, false
+	others := func(id earshot.ParticipantID) bool { return id != in.Who.Reader() }
 	for _, p := range r.places.Around(e.Visibility) {
 		e.ID = ""
 		if p.Name() == e.Via {
-			e.ID = in.event.ID
+			e.ID = in.Event.ID
 		}
 		seen = seen || slices.ContainsFunc(p.Around().Members, others)
 		p.Show(e)

@@ -13,12 +13,12 @@ import (
 
 // prepareReply has an answer prepared for words that sound complete, and drops one that was
 // prepared for others.
-func (r *Room) prepareReply(in resolvedEvent) {
-	s, is := in.event.Body.(earshot.Speech)
+func (r *Room) prepareReply(in Input) {
+	s, is := in.Event.Body.(earshot.Speech)
 	if !is || s.Stage != earshot.VoiceWords && s.Stage != earshot.VoiceOver {
 		return
 	}
-	complete := s.Stage != earshot.VoiceOver && s.Stable && !in.held && in.heeded && in.to.ForAgent() && len(in.aim.Agents) == 1
+	complete := s.Stage != earshot.VoiceOver && s.Stable && !in.Continues && in.Heeded && in.Address.ForAgent() && len(in.Addressees.Agents) == 1
 	if r.preparation.Note(in, complete) {
 		r.nudge()
 	}
@@ -31,21 +31,21 @@ func (r *Room) prepare(ctx context.Context) {
 	if !ok {
 		return
 	}
-	set, s := r.set, r.seatOf(in.aim.Agents[0])
+	set, s := r.set, r.seatOf(in.Addressees.Agents[0])
 	if !set.Speech.PrepareReply || s == nil || !s.Awake || r.speaking() || len(r.pending) > 0 {
 		return
 	}
-	e := in.event
+	e := in.Event
 	said := e.Body.(earshot.Speech)
 	text := r.listener.Correct(said.Words)
 	e.ID, e.Body = "", earshot.Utterance{Text: text, LikeAgent: said.LikeAgent}
-	in.event = e
-	if would := r.scenario(&entry{resolvedEvent: in}, s, text); !would.AsksModel() {
+	in.Event = e
+	if would := r.scenario(&Entry{Input: in}, s, text); !would.AsksModel() {
 		return
 	}
 	q := question.Question{
-		Seat: s, Message: e, Aloud: true, Askers: askers.Add(nil, in.asker()), Rests: prompt.Provenance{Visibility: e.Visibility},
-		Chain: in.machine(), AsOf: r.cfg.Now(), StillSpoken: true,
+		Seat: s, Message: e, Aloud: true, Askers: askers.Add(nil, in.Asker()), Rests: prompt.Provenance{Visibility: e.Visibility},
+		Chain: in.Machine(), AsOf: r.cfg.Now(), StillSpoken: true,
 	}
 	r.preparation.Begin(ctx, change, q, r.reply.Early(set, &q, slices.ContainsFunc(r.outlets(q, set), (*delivery.Outlet).Audible)))
 }

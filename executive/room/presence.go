@@ -15,11 +15,11 @@ func (r *Room) arrive(ctx context.Context, e earshot.Event, who participants.Par
 	if en == nil || err != nil {
 		return err
 	}
-	return en.wait(ctx)
+	return en.Wait(ctx)
 }
 
 // arrival is arrive without the wait.
-func (r *Room) arrival(e earshot.Event, who participants.Participant, p earshot.Presence) (en *entry, err error) {
+func (r *Room) arrival(e earshot.Event, who participants.Participant, p earshot.Presence) (en *Entry, err error) {
 	later := r.arrivals.Note(e.From, who, p, func() {
 		r.setUserState(e, who, map[bool]string{true: "here", false: "away"}[p.Here])
 		r.presence.SetTerminal(e, who, p.Here)

@@ -69,16 +69,16 @@ func (r *Room) drop(fits func(question.Question) bool) {
 // overtake applies somebody's words, once they are kept, to the waiting questions. A command word
 // ends all talk among agents. A person who asks an agent precedes it in the same conversation.
 // Questions of others keep waiting: that the speaker was cut for this does not cut them.
-func (r *Room) overtake(e *entry) {
-	if e.signal == nil {
+func (r *Room) overtake(e *Entry) {
+	if e.Signal == nil {
 		return
 	}
-	stops := e.signal.Kind == interrupt.Command
+	stops := e.Signal.Kind == interrupt.Command
 	r.drop(func(q question.Question) bool {
-		return q.Chain && (stops || len(e.asks) > 0 && conversation.SameCircle(q.Message.Visibility, e.event.Visibility))
+		return q.Chain && (stops || len(e.Questions) > 0 && conversation.SameCircle(q.Message.Visibility, e.Event().Visibility))
 	})
 	for i, q := range r.pending {
-		r.pending[i].Ticket = r.floor.Renew(q.Ticket, e.ticket)
+		r.pending[i].Ticket = r.floor.Renew(q.Ticket, e.Ticket)
 	}
 }
 
@@ -106,10 +106,10 @@ func (r *Room) end(q question.Question, reply earshot.Reply) earshot.Event {
 	return e
 }
 
-// asker returns the author of something, as somebody who asks for something by it.
-func (in resolvedEvent) asker() participants.Participant {
-	if in.event.Body.Kind() == earshot.KindUtterance {
-		return in.who.Aloud()
+// Asker returns the author of something, as somebody who asks for something by it.
+func (in Input) Asker() participants.Participant {
+	if in.Event.Body.Kind() == earshot.KindUtterance {
+		return in.Who.Aloud()
 	}
-	return in.who
+	return in.Who
 }

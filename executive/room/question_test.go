@@ -115,7 +115,7 @@ func TestOvertake(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			r := waiting(t, "a - 1 ann, ~b - 1 ann, ~b x 1 ann")
-			r.overtake(&entry{resolvedEvent: resolvedEvent{event: earshot.Event{Visibility: public}, signal: &interrupt.Signal{Kind: tt.kind}}, asks: make([]question.Question, tt.asks)})
+			r.overtake(&Entry{Input: Input{Event: earshot.Event{Visibility: public}, Signal: &interrupt.Signal{Kind: tt.kind}}, Questions: make([]question.Question, tt.asks)})
 			var left []string
 			for _, q := range r.pending {
 				left = append(left, string(q.Turn))

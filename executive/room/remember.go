@@ -44,7 +44,7 @@ func (r *Room) restorePast() {
 	close(done)
 	for _, e := range r.cfg.Past {
 		r.remember(e)
-		r.entries.Remember(&entry{resolvedEvent: resolvedEvent{event: e}, done: done})
+		r.entries.Remember(&Entry{Input: Input{Event: e}, done: done})
 		r.newest = max(r.newest, e.Sequence)
 		switch body := e.Body.(type) {
 		case earshot.ModeChange:

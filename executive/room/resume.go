@@ -35,15 +35,15 @@ func (r *Room) cutOff(e *turnResult) {
 // resumer returns the agent whose reply somebody wants resumed who calls none by name: the one that
 // was cut off last, by time, because a reply of this run has no sequence before it is kept. It is
 // nil if they want something else, or nobody was cut off.
-func (r *Room) resumer(e *entry, text earshot.Text) (last *seat.Seat) {
+func (r *Room) resumer(e *Entry, text earshot.Text) (last *seat.Seat) {
 	if !slices.ContainsFunc(r.seats, func(s *seat.Seat) bool { return s.History.HasCut() }) || reflex.Recognise(text, r.seats[0].Name) != reflex.Resume {
 		return nil
 	}
 	var newest earshot.Event
 	for _, s := range r.seats {
-		a := r.listeners(question.Question{Seat: s, Message: e.event, Rests: prompt.Provenance{Visibility: e.event.Visibility}})
-		cut, ok := s.History.Resumable(e.event.Visibility, a, r.cfg.Now())
-		if ok && e.event.Visibility.AllowsAgent(s.ID) && (last == nil || cut.At.After(newest.At)) {
+		a := r.listeners(question.Question{Seat: s, Message: e.Event(), Rests: prompt.Provenance{Visibility: e.Event().Visibility}})
+		cut, ok := s.History.Resumable(e.Event().Visibility, a, r.cfg.Now())
+		if ok && e.Event().Visibility.AllowsAgent(s.ID) && (last == nil || cut.At.After(newest.At)) {
 			last, newest = s, cut
 		}
 	}

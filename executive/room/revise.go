@@ -14,14 +14,14 @@ import (
 	"earshot/executive/revision"
 )
 
-// A change is what an event does to a message that was admitted before.
-type change struct {
-	of    earshot.EventID
-	again *question.Question // the question that is being answered, and is asked again
+// A Change is what an event does to a message that was admitted before.
+type Change struct {
+	Of    earshot.EventID
+	Again *question.Question // the question that is being answered, and is asked again
 }
 
 // resolveRevision determines what e does to the message of, which is visible to the same people.
-func (r *Room) resolveRevision(ctx context.Context, of earshot.EventID, e *earshot.Event, in *resolvedEvent) error {
+func (r *Room) resolveRevision(ctx context.Context, of earshot.EventID, e *earshot.Event, in *Input) error {
 	was, err := r.original(ctx, of)
 	for errors.Is(err, revision.ErrNoSuch) && !r.barEarlyEvent(*e, of) { // it has come meanwhile
 		was, err = r.original(ctx, of)
@@ -33,14 +33,14 @@ func (r *Room) resolveRevision(ctx context.Context, of earshot.EventID, e *earsh
 		return err
 	}
 	e.To, e.Visibility = was.To, was.Visibility
-	in.change = change{of: of}
+	in.Change = Change{Of: of}
 	b, revises := e.Body.(earshot.Revision)
 	if revises {
 		e.Sources = []earshot.EventID{of}
-		in.change.again = r.outdated(b)
+		in.Change.Again = r.outdated(b)
 	}
-	if in.change.again != nil || !revises && r.answersNow(func(id earshot.EventID) bool { return id == of }) != nil {
-		in.signal = revision.Signal(*e, in.who.ID)
+	if in.Change.Again != nil || !revises && r.answersNow(func(id earshot.EventID) bool { return id == of }) != nil {
+		in.Signal = revision.Signal(*e, in.Who.ID)
 	}
 	return nil
 }
@@ -69,7 +69,7 @@ func (r *Room) answersNow(is func(earshot.EventID) bool) *activeTurn {
 
 // changesSoon reports whether a revision or withdrawal of a message waits to be kept.
 func (r *Room) changesSoon(id earshot.EventID) bool {
-	return r.entries.Has(func(en *entry) bool { return en.change.of != "" && en.change.of == id })
+	return r.entries.Has(func(en *Entry) bool { return en.Change.Of != "" && en.Change.Of == id })
 }
 
 // original returns the message that is changed. If it is just entering the queue for the journal,
@@ -77,12 +77,12 @@ func (r *Room) changesSoon(id earshot.EventID) bool {
 func (r *Room) original(ctx context.Context, of earshot.EventID) (was earshot.Event, err error) {
 	en, known := r.entries.Find(of)
 	switch {
-	case known && en.passes:
+	case known && en.OffRecord:
 		return was, revision.ErrNothingKept
-	case known && en.barred:
+	case known && en.Barred:
 		return was, revision.ErrNoSuch
 	case known:
-		was = en.event
+		was = en.Event()
 		if en.queued == nil {
 			break
 		}
@@ -110,14 +110,14 @@ func (r *Room) original(ctx context.Context, of earshot.EventID) (was earshot.Ev
 // can do that, at their place. It reports whether the message has still not come.
 func (r *Room) barEarlyEvent(e earshot.Event, of earshot.EventID) bool {
 	if en, known := r.entries.Find(of); known {
-		return en.barred
+		return en.Barred
 	}
 	if revision.Moderates(e) {
 		gone := earshot.Event{ID: of, At: e.At, From: e.From, Room: r.cfg.ID, Body: earshot.Tombstone{Was: earshot.KindMessage}}
-		en := &entry{resolvedEvent: resolvedEvent{event: gone}, barred: true, done: make(chan struct{})}
+		en := &Entry{Input: Input{Event: gone}, Barred: true, done: make(chan struct{})}
 		close(en.done)
 		if had, came := r.entries.Remember(en); came {
-			return had.barred
+			return had.Barred
 		}
 	}
 	return true
@@ -125,35 +125,35 @@ func (r *Room) barEarlyEvent(e earshot.Event, of earshot.EventID) bool {
 
 // actOnFloor lets an event act on the floor. A revision or withdrawal of the message that is being
 // answered always counts, because that question no longer exists.
-func (r *Room) actOnFloor(set *executive.Config, in resolvedEvent) {
-	if in.change.of == "" {
-		r.heed(set, in.signal)
-	} else if in.signal != nil {
-		r.floor.Signal(in.signal)
+func (r *Room) actOnFloor(set *executive.Config, in Input) {
+	if in.Change.Of == "" {
+		r.heed(set, in.Signal)
+	} else if in.Signal != nil {
+		r.floor.Signal(in.Signal)
 	}
 }
 
 // reask returns the decision to answer a message again that was changed meanwhile, and records the
 // question in the entry.
-func (r *Room) reask(e *entry, b earshot.Revision) []earshot.Event {
-	again := e.change.again
+func (r *Room) reask(e *Entry, b earshot.Revision) []earshot.Event {
+	again := e.Change.Again
 	if again == nil { // its turn may have begun meanwhile
 		if again = r.outdated(b); again != nil {
-			e.signal = revision.Signal(e.event, e.who.ID)
-			r.actOnFloor(&r.set, e.resolvedEvent)
-			e.ticket = r.floor.Ticket()
+			e.Signal = revision.Signal(e.Event(), e.Who.ID)
+			r.actOnFloor(&r.set, e.Input)
+			e.Ticket = r.floor.Ticket()
 		}
 	}
 	if again == nil || !r.answers() || r.seatOf(again.Seat.ID) == nil {
 		return nil
 	}
-	now, _ := revision.Reword(again.Message, e.event)
+	now, _ := revision.Reword(again.Message, e.Event())
 	q := question.Question{
 		Seat: again.Seat, Message: now, Rank: again.Rank, Chain: again.Chain, Root: again.Root,
-		Ticket: e.ticket, Turn: earshot.TurnID(r.cfg.NewID()), Want: reflex.Recognise(b.Text, again.Seat.Name),
+		Ticket: e.Ticket, Turn: earshot.TurnID(r.cfg.NewID()), Want: reflex.Recognise(b.Text, again.Seat.Name),
 		Everybody: again.Everybody, Aloud: again.Aloud, ToRoom: again.ToRoom,
-		Askers: askers.Add(again.Askers, e.who), Rests: prompt.Provenance{Visibility: again.Message.Visibility},
+		Askers: askers.Add(again.Askers, e.Who), Rests: prompt.Provenance{Visibility: again.Message.Visibility},
 	}
-	e.asks = append(e.asks, q)
+	e.Questions = append(e.Questions, q)
 	return []earshot.Event{r.decided(q, earshot.Speak, []string{decision.Reworded})}
 }

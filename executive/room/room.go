@@ -248,7 +248,7 @@ type Room struct {
 	addressing    addressing.Resolver
 	mode          *mode.Control
 
-	entries record.Queue[*entry] // the way into the journal
+	entries record.Queue[*Entry] // the way into the journal
 
 	identityMu lockorder.Mutex[lockorder.IdentityChange] // held while somebody becomes somebody else
 	arrivals   presence.Arrivals
@@ -258,8 +258,8 @@ type Room struct {
 	ownerCalls  chan ownerCall  // what the owner does for the live turn
 	shut        chan struct{}   // closed when the room is
 
-	preparation *reply.Preparation[resolvedEvent]
-	pause       atomic.Pointer[resolvedEvent] // the newest words after which somebody pauses
+	preparation *reply.Preparation[Input]
+	pause       atomic.Pointer[Input] // the newest words after which somebody pauses
 
 	viewer    *sight.Viewer
 	captioner sight.Captioner
@@ -279,7 +279,7 @@ type Room struct {
 	activity       activity.Tracker
 	interims       hearing.Interims
 	interimChanges snapshot.Notifier // of the words that are being said
-	pendingCuts    hearing.PendingCuts[resolvedEvent]
+	pendingCuts    hearing.PendingCuts[Input]
 	voicePresence  *hearing.Presence
 
 	latencies latency.Log // of the last turns
@@ -311,7 +311,7 @@ func New(cfg Config) *Room {
 		cfg:           cfg,
 		set:           set,
 		floor:         &interrupt.Floor{Style: style},
-		entries:       record.Queue[*entry]{Limit: maxWaiting},
+		entries:       record.Queue[*Entry]{Limit: maxWaiting},
 		scene:         &scene.Scene{Name: cfg.People.Name},
 		hinted:        make(map[string]bool),
 		wake:          make(chan struct{}, 1),
@@ -321,7 +321,7 @@ func New(cfg Config) *Room {
 		shut:          make(chan struct{}),
 	}
 	r.addressing = addressing.Resolver{Room: cfg.ID, People: cfg.People, Agents: r.agents, Seats: cfg.Agents != nil, Former: cfg.Former, Orders: cfg.Order != nil, Enters: cfg.Enters}
-	r.preparation = reply.NewPreparation[resolvedEvent](cfg.Model)
+	r.preparation = reply.NewPreparation[Input](cfg.Model)
 	r.scene.Moved = r.changes.Notify
 	r.mode = r.newMode()
 	r.perceiver = perception.Perceiver{Scene: r.scene, Recent: r.recent}

@@ -63,17 +63,17 @@ func (r *Room) busyTurn(e earshot.Event, to []earshot.ParticipantID) (_ *activeT
 }
 
 // redirectThought applies to a thought what was said about it, once that is kept.
-func (r *Room) redirectThought(e *entry) {
-	v := e.sideTalk.Thought
+func (r *Room) redirectThought(e *Entry) {
+	v := e.SideTalk.Thought
 	if v == nil {
 		return
 	}
 	is := func(q think.Question) bool { return q.ID == v.ID }
-	switch e.sideTalk.Kind {
+	switch e.SideTalk.Kind {
 	case midturn.Stop, midturn.Instead:
-		r.mind.Stop(e.event.Author, is)
+		r.mind.Stop(e.Event().Author, is)
 	case midturn.Steer:
-		r.mind.Steer(e.event.Author, is)
+		r.mind.Steer(e.Event().Author, is)
 	}
 }
 
@@ -121,20 +121,20 @@ func (r *Room) grantWaiting(context.Context) {
 
 // reportProgress tells the asker the progress of an agent, where they asked; if they asked aloud,
 // where everybody reads. The work continues.
-func (r *Room) reportProgress(e *entry) {
-	if e.sideTalk.Kind != midturn.Status || e.sideTalk.Progress == nil {
+func (r *Room) reportProgress(e *Entry) {
+	if e.SideTalk.Kind != midturn.Status || e.SideTalk.Progress == nil {
 		return
 	}
 	who := ""
 	if len(r.agents()) > 1 {
-		who = e.sideTalk.Agent.Name
+		who = e.SideTalk.Agent.Name
 	}
-	n := earshot.Notice{Text: e.sideTalk.Progress.Work(r.cfg.Now()).Report(who)}
-	if e.event.Via != "" {
-		r.tell(e.event.Via, n)
+	n := earshot.Notice{Text: e.SideTalk.Progress.Work(r.cfg.Now()).Report(who)}
+	if e.Event().Via != "" {
+		r.tell(e.Event().Via, n)
 		return
 	}
-	told := r.event(e.event.Visibility, n)
+	told := r.event(e.Event().Visibility, n)
 	for _, p := range r.places.Around(told.Visibility) {
 		p.Show(told)
 	}

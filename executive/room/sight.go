@@ -16,10 +16,10 @@ import (
 )
 
 // observePresence takes in what tells who is here, before anything waits for a disk.
-func (r *Room) observePresence(in resolvedEvent) {
-	r.presence.Observe(in.event, in.who, in.to == conversation.Own)
-	if l, is := presence.Sees(in.event); is {
-		if i, fits := r.viewer.Status.People(in.event, l.People, l.Eyes); fits {
+func (r *Room) observePresence(in Input) {
+	r.presence.Observe(in.Event, in.Who, in.Address == conversation.Own)
+	if l, is := presence.Sees(in.Event); is {
+		if i, fits := r.viewer.Status.People(in.Event, l.People, l.Eyes); fits {
 			r.observeItem(i)
 		}
 	}

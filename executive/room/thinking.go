@@ -73,32 +73,32 @@ func (r *Room) shown(s *seat.Seat, q think.Question) []llm.Tool {
 // reply must not wait for a thought. It acts on the goroutine of the sense, as soon as the state
 // that floorTaken reads shows it and before anything waits in a queue. The owner releases the mind
 // when that is over.
-func (r *Room) yield(in resolvedEvent) {
+func (r *Room) yield(in Input) {
 	if !r.begins(in) || r.mind.HasSpareSlot() {
 		return
 	}
-	by := earshot.Interruption{Signal: interrupt.Addressed.String(), At: in.event.At}
-	if in.event.Visibility.Scope != earshot.Private { // nobody else is told of a private one
-		by.By = in.who.ID
+	by := earshot.Interruption{Signal: interrupt.Addressed.String(), At: in.Event.At}
+	if in.Event.Visibility.Scope != earshot.Private { // nobody else is told of a private one
+		by.By = in.Who.ID
 	}
-	if in.signal != nil && in.signal.Kind != interrupt.Over { // this is its signal for the floor
-		by.Signal = in.signal.Kind.String()
+	if in.Signal != nil && in.Signal.Kind != interrupt.Over { // this is its signal for the floor
+		by.Signal = in.Signal.Kind.String()
 	}
 	r.mind.Park(by)
 	r.nudge()
 }
 
 // begins reports whether in is the beginning of something that may be answered.
-func (r *Room) begins(in resolvedEvent) bool {
-	switch body := in.event.Body.(type) {
+func (r *Room) begins(in Input) bool {
+	switch body := in.Event.Body.(type) {
 	case earshot.Typing:
 		return body.Began
 	case earshot.Speech:
-		return body.Stage != earshot.VoiceOver && in.to != conversation.Own && in.to != conversation.Aside && in.to != conversation.Backchannel && in.signal != nil
+		return body.Stage != earshot.VoiceOver && in.Address != conversation.Own && in.Address != conversation.Aside && in.Address != conversation.Backchannel && in.Signal != nil
 	case earshot.Message:
-		return in.aim.Mine
+		return in.Addressees.Mine
 	case earshot.Utterance:
-		return in.to.ForAgent()
+		return in.Address.ForAgent()
 	}
 	return false
 }
@@ -140,10 +140,10 @@ func (r *Room) nextQuiet() time.Time {
 
 // consider makes the mind think about a message that an agent will answer, if its words ask for
 // that and a person wrote them.
-func (r *Room) consider(e *entry) {
-	for _, q := range e.asks {
+func (r *Room) consider(e *Entry) {
+	for _, q := range e.Questions {
 		if q.Seat == r.seats[0] && !q.Chain && q.Want == reflex.None && q.Words == "" {
-			r.mind.Consider(r.set.Reasoning.Triggers, e.event, saidIn(e.event.Body))
+			r.mind.Consider(r.set.Reasoning.Triggers, e.Event(), saidIn(e.Event().Body))
 		}
 	}
 }

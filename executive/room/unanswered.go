@@ -73,17 +73,17 @@ func (r *Room) askAgain(ctx context.Context, e earshot.Event) {
 	if !known {
 		return
 	}
-	in := resolvedEvent{event: e, who: who, came: r.cfg.Now(), heeded: r.heeds(&r.set, who)}
+	in := Input{Event: e, Who: who, Received: r.cfg.Now(), Heeded: r.heeds(&r.set, who)}
 	if e.Visibility.Scope == earshot.Private {
-		in.aim = r.addressing.Whispered(e)
+		in.Addressees = r.addressing.Whispered(e)
 	} else {
 		now, m := e, e.Body.(earshot.Message) // only its addressees are determined now
-		in.aim = r.answering(ctx, &now, m, who, r.addressing.Direct(&now, who, m.Text))
+		in.Addressees = r.answering(ctx, &now, m, who, r.addressing.Direct(&now, who, m.Text))
 		if m.OwnWords {
-			in.aim = r.withOwnWords(&now, in.aim)
+			in.Addressees = r.withOwnWords(&now, in.Addressees)
 		}
 	}
-	in.signal = r.signal(in) // it only tells how urgent it is; it has acted long ago
+	in.Signal = r.signal(in) // it only tells how urgent it is; it has acted long ago
 	if !r.entries.Forget(e.ID) {
 		return // it was withdrawn, or is so old that it is no longer known
 	}
@@ -91,8 +91,8 @@ func (r *Room) askAgain(ctx context.Context, e earshot.Event) {
 	if err != nil || !first {
 		return
 	}
-	en.again, en.had = true, r.unanswered.had[e.ID]
-	en.ticket = r.floor.Ticket()
+	en.Again, en.Had = true, r.unanswered.had[e.ID]
+	en.Ticket = r.floor.Ticket()
 	r.queue(en)
 }
 

@@ -121,14 +121,14 @@ func (r *Room) saidUnasked(q question.Question, reply earshot.Reply) {
 
 // overheard decides for the main agent about words that do not call it. why is the reason for which
 // it would stay silent.
-func (r *Room) overheard(e *entry, why string) (earshot.Verdict, []string) {
-	if why != addressing.Elsewhere && why != decision.Overheard || !e.heeded {
+func (r *Room) overheard(e *Entry, why string) (earshot.Verdict, []string) {
+	if why != addressing.Elsewhere && why != decision.Overheard || !e.Heeded {
 		return earshot.Silent, []string{why}
 	}
-	verdict, reasons := r.unasked.Overhear(r.moment(), unasked.Question{Event: e.event, Asker: e.asker(), Rank: rank(e), Agents: e.machine()})
+	verdict, reasons := r.unasked.Overhear(r.moment(), unasked.Question{Event: e.Event(), Asker: e.Asker(), Rank: rank(e), Agents: e.Machine()})
 	switch {
 	case verdict != earshot.Silent:
-		e.aim.Lost = false // it may yet be answered
+		e.Addressees.Lost = false // it may yet be answered
 		return verdict, reasons
 	case slices.Equal(reasons, []string{attention.NotForMe}):
 		return verdict, []string{why}
@@ -173,25 +173,25 @@ func (r *Room) nextUnasked() time.Time {
 
 // refused takes in that somebody does not want to hear the agent: for lasts, if they say so. It
 // returns the events to record for that.
-func (r *Room) refused(e *entry, lasts time.Duration) (kept []earshot.Event) {
-	r.unasked.Refused(e.event.At, e.event.Visibility)
+func (r *Room) refused(e *Entry, lasts time.Duration) (kept []earshot.Event) {
+	r.unasked.Refused(e.Event().At, e.Event().Visibility)
 	if lasts == 0 {
 		return nil
 	}
-	s := r.event(e.event.Visibility, earshot.Snooze{Until: e.event.At.Add(lasts)})
-	s.Author, s.Sources = e.event.Author, []earshot.EventID{e.event.ID}
+	s := r.event(e.Event().Visibility, earshot.Snooze{Until: e.Event().At.Add(lasts)})
+	s.Author, s.Sources = e.Event().Author, []earshot.EventID{e.Event().ID}
 	return []earshot.Event{s}
 }
 
 // byReflex reports whether an entry is handled without a model: a command word, or a question such
 // as what time it is.
-func (r *Room) byReflex(e *entry) bool {
-	for _, q := range e.asks {
+func (r *Room) byReflex(e *Entry) bool {
+	for _, q := range e.Questions {
 		if q.Want == reflex.None && q.Words == "" {
 			return false
 		}
 	}
-	return len(e.asks) > 0 || r.listener.Cuts(saidIn(e.event.Body))
+	return len(e.Questions) > 0 || r.listener.Cuts(saidIn(e.Event().Body))
 }
 
 // nextThought returns when recent events should be weighed; the zero time while there are none.
