@@ -131,6 +131,12 @@ func (q Question) Unasked() bool {
 	return q.ToRoom || q.Candidate.Unbidden()
 }
 
+// Answers reports whether it answers any of some messages, or began with one. A nil question does
+// not.
+func (q *Question) Answers(is func(earshot.EventID) bool) bool {
+	return q != nil && (is(q.Message.ID) || is(q.Origin()))
+}
+
 // About returns what the answer is to; empty for a reminder and for what nobody asked for.
 func (q Question) About() earshot.EventID {
 	if q.Candidate != nil {

@@ -20,7 +20,7 @@ func (r *Room) newCommands() *slash.Commands {
 		Settings: r.cfg.Settings, Agents: r.agents, Now: r.cfg.Now,
 		State: r.State, Going: r.Going, Mode: r.currentMode, Wants: r.mode.Wanted,
 		Enters: r.cfg.Enters, Order: r.cfg.Order, Decided: r.cfg.Decided,
-		Keep: r.queued, Amend: r.amend, SetMode: r.SetMode, SetReminder: r.reminders().Set, CancelReminder: r.reminders().Cancel,
+		Keep: r.entries.Keep, Amend: r.amend, SetMode: r.SetMode, SetReminder: r.reminders().Set, CancelReminder: r.reminders().Cancel,
 		Reattribute: r.reattribute, Mention: r.Mention, Become: r.become,
 		Confirm: r.confirmCommand, Think: r.mind.Command, Resync: r.contextResync, Others: r.cfg.Commands,
 	})

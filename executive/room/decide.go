@@ -7,6 +7,7 @@ import (
 	"earshot"
 	"earshot/conversation"
 	"earshot/executive/addressing"
+	"earshot/executive/admission"
 	"earshot/executive/attention"
 	"earshot/executive/decision"
 	"earshot/executive/latency"
@@ -24,7 +25,7 @@ const sorry = "Sorry?"
 // attend decides about what somebody wrote or said, for the main agent and for each agent that it
 // calls, as far as they may see it. The silence of the others is no decision, and agents that have
 // had their turn have decided already. It returns the decisions in the form in which they are kept.
-func (r *Room) attend(e *Entry, text earshot.Text) (decisions []earshot.Event) {
+func (r *Room) attend(e *admission.Entry, text earshot.Text) (decisions []earshot.Event) {
 	if e.Addressees.Why == addressing.Alone || e.Address == conversation.Following || e.Address == conversation.Pressed {
 		if s := r.resumer(e, text); s != nil {
 			e.Addressees.Agents = []earshot.ParticipantID{s.ID}
@@ -46,7 +47,7 @@ func (r *Room) attend(e *Entry, text earshot.Text) (decisions []earshot.Event) {
 }
 
 // decide decides for one agent: it returns the decision, and adds the question to the entry.
-func (r *Room) decide(e *Entry, by *seat.Seat, text earshot.Text) earshot.Event {
+func (r *Room) decide(e *admission.Entry, by *seat.Seat, text earshot.Text) earshot.Event {
 	s := r.scenario(e, by, text)
 	verdict, reasons := decision.Decide(s)
 	meant := e.SideTalk.For(by.ID, by == r.seats[0])
@@ -69,7 +70,7 @@ func (r *Room) decide(e *Entry, by *seat.Seat, text earshot.Text) earshot.Event 
 	if verdict == earshot.Speak {
 		kept.Turn = earshot.TurnID(r.cfg.NewID())
 		e.Questions = append(e.Questions, question.Question{
-			Seat: by, Message: e.Event(), Rank: rank(e), Ticket: e.Ticket, Turn: kept.Turn, Want: s.Want,
+			Seat: by, Message: e.Event(), Rank: e.Rank(), Ticket: e.Ticket, Turn: kept.Turn, Want: s.Want,
 			Askers: []participants.Participant{e.Asker()}, Rests: prompt.Provenance{Visibility: e.Event().Visibility}, ToRoom: slices.Contains(reasons, attention.ToTheRoom),
 			Chain: e.Machine(), Everybody: e.Addressees.Why == addressing.Everybody, Aloud: e.Event().Body.Kind() == earshot.KindUtterance, Follows: s.To == conversation.Following, Again: e.Again, SideTalk: meant, Words: words, AsksBack: asksBack,
 			Trace: latency.NewTrace(e.Event(), e.Received, r.cfg.Now()),
@@ -81,7 +82,7 @@ func (r *Room) decide(e *Entry, by *seat.Seat, text earshot.Text) earshot.Event 
 }
 
 // scenario returns the input of an agent's decision.
-func (r *Room) scenario(e *Entry, by *seat.Seat, text earshot.Text) decision.Input {
+func (r *Room) scenario(e *admission.Entry, by *seat.Seat, text earshot.Text) decision.Input {
 	s := decision.Input{
 		Enabled: r.set.Enabled, Mode: r.currentMode(), Want: reflex.Recognise(text, by.Name), Known: e.Event().Author != "", Heeded: e.Heeded, To: e.Address, Addressees: e.Addressees, Late: e.Late,
 		Cut: e.Address != "" && e.Signal != nil && e.Signal.Kind == interrupt.Command,
@@ -97,13 +98,4 @@ func (r *Room) scenario(e *Entry, by *seat.Seat, text earshot.Text) decision.Inp
 	defer r.mu.Unlock()
 	s.Quiet = r.quiet
 	return s
-}
-
-// rank is how urgent an entry is. A message to the agent is as urgent if it cuts nothing.
-func rank(e *Entry) int {
-	s := *e.Signal
-	if e.Addressees.Mine && s.Kind == interrupt.Over {
-		s.Kind = interrupt.Addressed
-	}
-	return s.Rank()
 }

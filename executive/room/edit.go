@@ -12,45 +12,10 @@ import (
 // that.
 func (r *Room) amend(ctx context.Context, e earshot.Event, a earshot.Audience) error {
 	edit := e.Body.(earshot.Edit)
-	en, first, err := r.reserve(Input{Event: e})
-	if err != nil {
+	return r.entries.KeepIf(ctx, e, func() error {
+		_, err := r.scene.For(a).Check(edit)
 		return err
-	}
-	if first {
-		en.Fits = func() error {
-			_, err := r.scene.For(a).Check(edit)
-			return err
-		}
-		r.queue(en)
-	}
-	return en.Wait(ctx)
-}
-
-// fitting returns batch without entries that no longer fit. Of those with a condition it keeps only
-// the first: whether the others fit can only be checked when that is kept.
-func (r *Room) fitting(batch []*Entry) (fit []*Entry) {
-	var later []*Entry
-	checked := false
-	for _, e := range batch {
-		switch {
-		case e.Fits == nil:
-			fit = append(fit, e)
-		case checked:
-			later = append(later, e)
-		default:
-			checked = true
-			if err := e.Fits(); err != nil {
-				r.finish(e, err)
-				continue
-			}
-			fit = append(fit, e)
-		}
-	}
-	if len(later) > 0 {
-		r.entries.PutBack(later)
-		r.nudge()
-	}
-	return fit
+	})
 }
 
 // overruled records that a correction is over, because the sense has observed something else since.
@@ -59,7 +24,7 @@ func (r *Room) overruled(was scene.Item, source string) {
 	b := e.Body.(earshot.Edit)
 	b.Source = source
 	e.Body = b
-	_, _ = r.enqueue(e, nil) // if it is not kept, the correction applies again after a start
+	_, _ = r.entries.Enqueue(e, nil) // if it is not kept, the correction applies again after a start
 }
 
 // reportCorrection tells the part of the program that was wrong that somebody has corrected it.

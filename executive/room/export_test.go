@@ -10,7 +10,7 @@ import (
 // Route does to an event what [Room.Admit] does before it acts.
 func Route(r *Room, e earshot.Event) error {
 	set := r.cfg.Settings()
-	_, err := r.resolve(context.Background(), &set, e)
+	_, err := r.resolver.Resolve(context.Background(), &set, e)
 	return err
 }
 

@@ -121,7 +121,7 @@ func (r *Room) Forget(ctx context.Context, gone []earshot.EventID, people []ears
 func (r *Room) Forgot(id earshot.EventID, events int, by earshot.ParticipantID) error {
 	e := r.event(earshot.Visibility{Scope: earshot.System}, earshot.ErasureRecord{Events: events})
 	e.ID, e.Author = id, by
-	_, err := r.enqueue(e, nil)
+	_, err := r.entries.Enqueue(e, nil)
 	return err
 }
 
@@ -129,7 +129,7 @@ func (r *Room) Forgot(id earshot.EventID, events int, by earshot.ParticipantID) 
 func (r *Room) restsNow(is func(earshot.EventID) bool) *activeTurn {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.activeTurn != nil && (is(r.activeTurn.Message.ID) || is(r.activeTurn.Origin()) || slices.ContainsFunc(r.activeTurn.Rests.Sources, is) || slices.ContainsFunc(r.activeTurn.used, is)) {
+	if r.activeTurn != nil && (r.activeTurn.Answers(is) || slices.ContainsFunc(r.activeTurn.Rests.Sources, is) || slices.ContainsFunc(r.activeTurn.used, is)) {
 		return r.activeTurn
 	}
 	return nil

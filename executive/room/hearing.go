@@ -11,6 +11,7 @@ import (
 	"earshot/executive"
 	"earshot/executive/activity"
 	"earshot/executive/addressing"
+	"earshot/executive/admission"
 	"earshot/executive/command"
 	"earshot/executive/echo"
 	"earshot/executive/hearing"
@@ -36,48 +37,8 @@ func (r *Room) newListener() *hearing.Listener {
 	})
 }
 
-// attribute determines who has said something aloud.
-func (r *Room) attribute(e *earshot.Event, in *Input) {
-	a := r.listener.Attribute(e, in.Who)
-	in.Who, in.NewVoice, in.OwnVoice, in.UnlikeVoice = a.Who, a.New, a.Own, a.Unlike
-}
-
-// rejoin makes an utterance that only continues the one before a part of it.
-func (r *Room) rejoin(in *Input, e *earshot.Event) {
-	c, ok := r.listener.Continued(*e, in.Address)
-	if !ok {
-		return
-	}
-	switch body := e.Body.(type) {
-	case earshot.Speech:
-		in.Continues = body.Stage == earshot.VoiceWords
-	case earshot.Utterance:
-		body.Continues = c.Of
-		e.Body, in.Before = body, c.Text
-		in.Address, in.Addressees.Agents = conversation.Following, c.Agents
-	}
-}
-
-// apart returns what in means for the work of an agent: if it continues the question that is being
-// worked on, it has no separate meaning.
-func (in *Input) apart(a midturn.SideTalk) midturn.SideTalk {
-	if in.Before != "" && (a.Kind == midturn.Side || a.Kind == midturn.Task || a.Kind == midturn.Steer) {
-		return midturn.SideTalk{}
-	}
-	return a
-}
-
-// holds returns the signal s of words that continue a sentence: they hold back the answer until
-// their meaning is known.
-func (in *Input) holds(s *interrupt.Signal) *interrupt.Signal {
-	if in.Continues && s != nil && s.Kind != interrupt.Command {
-		s.Kind = interrupt.Voice
-	}
-	return s
-}
-
 // noteHeard takes in what was said aloud and is being kept.
-func (r *Room) noteHeard(in Input) {
+func (r *Room) noteHeard(in admission.Input) {
 	if in.Event.Body.Kind() != earshot.KindUtterance {
 		return
 	}
@@ -115,7 +76,7 @@ func (r *Room) Asked() earshot.Text { return r.listener.Asked() }
 
 // noteVoicePresence notes that somebody is here whose voice is heard. They come with their first
 // words, which follow their arrival in the journal.
-func (r *Room) noteVoicePresence(in Input) {
+func (r *Room) noteVoicePresence(in admission.Input) {
 	if in.Event.Body.Kind() != earshot.KindUtterance || !in.Who.Voice() {
 		return
 	}
@@ -146,19 +107,6 @@ func (r *Room) expireVoicePresence(context.Context) {
 // nextTiredVoice returns when a voice without words has held the agent back for long enough.
 func (r *Room) nextTiredVoice() time.Time { return r.floor.ExpireVoices(r.cfg.Now()) }
 
-// Machine reports whether something is from a machine, as far as that is known: two machines with
-// one voice must not talk for ever.
-func (in Input) Machine() bool { return in.Who.Type.Machine() || hearing.LikeAgent(in.Event) }
-
-// ownVoice returns the address of the agent's own voice come back, and otherwise to.
-func (in *Input) ownVoice(to conversation.Address) conversation.Address {
-	if !in.OwnVoice {
-		return to
-	}
-	in.Addressees.Agents = nil
-	return conversation.Own
-}
-
 // voiceFor returns how something is said aloud in the room. over says that the speech may begin
 // while somebody speaks.
 func (r *Room) voiceFor(over bool) echo.Voice {
@@ -173,7 +121,7 @@ func (r *Room) voiceFor(over bool) echo.Voice {
 }
 
 // noteWords shows the words that are being said, or that there are none any more.
-func (r *Room) noteWords(in Input) {
+func (r *Room) noteWords(in admission.Input) {
 	said, _ := in.Event.Body.(earshot.Speech)
 	own := in.Address == conversation.Own || in.Address == conversation.Unsure && said.Own
 	shown, first := r.interims.Note(in.Event, own, r.cfg.Now())
@@ -245,14 +193,14 @@ func (r *Room) revise(s hearing.Record, w earshot.Attribution) {
 	w.Of = s.Event
 	e := r.event(s.Visibility, w)
 	e.Author, e.Sources = w.By, []earshot.EventID{s.Event}
-	if _, err := r.enqueue(e, nil); err != nil {
+	if _, err := r.entries.Enqueue(e, nil); err != nil {
 		r.cfg.Log.Warn("the speaker of some words could not be recorded", "err", err)
 	}
 }
 
 // consentAnswer returns what the agent says to somebody who asks aloud that it remember their voice,
 // or agrees to that.
-func (r *Room) consentAnswer(e *Entry, text earshot.Text, agent string) string {
+func (r *Room) consentAnswer(e *admission.Entry, text earshot.Text, agent string) string {
 	answer, err := r.consent.Answer(r.cfg.Voices, e.Event(), e.Who, text, agent, r.listener.End(e.Event()))
 	if err != nil {
 		r.cfg.Log.Info("a voice could not be kept", "err", err)
@@ -262,7 +210,7 @@ func (r *Room) consentAnswer(e *Entry, text earshot.Text, agent string) string {
 
 // heedWords lets words that are still being said act on the floor, and remembers them if they have
 // cut a reply.
-func (r *Room) heedWords(set *executive.Config, in Input) {
+func (r *Room) heedWords(set *executive.Config, in admission.Input) {
 	r.mu.Lock()
 	live := r.activeTurn != nil && !r.activeTurn.Protected()
 	r.mu.Unlock()
@@ -277,7 +225,7 @@ func (r *Room) heedWords(set *executive.Config, in Input) {
 }
 
 // cutBy takes the words that had cut a reply and that e ends, and reports whether there were any.
-func (r *Room) cutBy(e earshot.Event) (in Input, cut bool) {
+func (r *Room) cutBy(e earshot.Event) (in admission.Input, cut bool) {
 	return r.pendingCuts.Take(e.From, r.listener.End(e))
 }
 
@@ -289,21 +237,21 @@ func (r *Room) keepEndedCut(e earshot.Event) {
 }
 
 // keepCut keeps words that have cut a reply and were never completed, as they were understood.
-func (r *Room) keepCut(in Input) {
+func (r *Room) keepCut(in admission.Input) {
 	if !r.mode.TakesIn(in.Event) {
 		return
 	}
 	in.Event = hearing.Uttered(in.Event, r.cfg.NewID(), r.cfg.Now())
 	in.Address, in.Addressees, in.SideTalk, in.Before, in.Continues = conversation.Unsure, addressing.Addressees{}, midturn.SideTalk{}, "", false
-	in.Signal = sent(in.Event)
-	en, first, err := r.reserve(in)
+	in.Signal = admission.Sent(in.Event)
+	en, first, err := r.entries.Reserve(in)
 	if err != nil {
 		r.cfg.Log.Warn("what cut a reply off could not be kept", "err", err)
 		return
 	}
 	if first {
 		en.Ticket = r.floor.Ticket()
-		r.queue(en)
+		r.entries.Push(en)
 	}
 }
 
@@ -326,7 +274,7 @@ func (r *Room) keepExpiredCuts(context.Context) {
 
 // notePause tells the owner that somebody who tells an agent something has paused. If the owner has
 // not handled the last pause yet, that one is too old and is replaced.
-func (r *Room) notePause(set *executive.Config, in Input) {
+func (r *Room) notePause(set *executive.Config, in admission.Input) {
 	s, is := in.Event.Body.(earshot.Speech)
 	if !is || !s.Pause || !in.Heeded || !in.Address.ForAgent() || !set.Speech.Backchannels {
 		return
@@ -337,7 +285,7 @@ func (r *Room) notePause(set *executive.Config, in Input) {
 
 // showListening makes the voices of the room say quietly that the agent listens, unless somebody
 // wants it to be quiet. Nothing of it is kept, and a reply cuts it.
-func (r *Room) showListening(ctx context.Context, in Input, parts *sync.WaitGroup) {
+func (r *Room) showListening(ctx context.Context, in admission.Input, parts *sync.WaitGroup) {
 	r.mu.Lock()
 	quiet := r.quiet
 	r.mu.Unlock()

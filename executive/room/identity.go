@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"earshot"
+	"earshot/executive/admission"
 	"earshot/executive/command"
 	"earshot/executive/delivery"
 	"earshot/interrupt"
@@ -14,7 +15,7 @@ import (
 // become makes a session somebody else's: the old one leaves, the terminal from then on shows what
 // the new one may see, and the new one joins. It returns when both are recorded.
 func (r *Room) become(ctx context.Context, c command.Call, session participants.Session, who participants.Participant) error {
-	var waits []*Entry
+	var waits []*admission.Entry
 	moves := func(e earshot.Event, p participants.Participant, here bool) error {
 		e.ID, e.At = r.cfg.NewID(), r.cfg.Now()
 		en, err := r.arrival(e, p, earshot.Presence{Session: session.ID, Here: here})

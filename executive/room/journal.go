@@ -7,9 +7,14 @@ import (
 	"time"
 
 	"earshot"
+	"earshot/executive/admission"
 	"earshot/executive/dialogue"
 	"earshot/executive/record"
 )
+
+// maxWaiting is how many events may wait for the journal. A commit takes a millisecond or two, so
+// this many are a flood.
+const maxWaiting = 256
 
 // farewell bounds the writing when the program ends.
 const farewell = 5 * time.Second
@@ -42,7 +47,7 @@ func (r *Room) take(ctx context.Context) {
 	if r.syncSeats() && r.cfg.Scenery != nil {
 		_, _ = r.resync(ctx) // of what an agent may see
 	}
-	batch := r.fitting(r.owed(waiting))
+	batch := r.entries.Fitting(r.owed(waiting))
 	if len(batch) == 0 {
 		return
 	}
@@ -68,7 +73,7 @@ func (r *Room) take(ctx context.Context) {
 		for i, e := range batch {
 			how[i] = err
 			if len(batch) > 1 && !(late && record.Announces(e.Event())) {
-				how[i] = r.write(ctx, []*Entry{e})
+				how[i] = r.write(ctx, []*admission.Entry{e})
 			}
 			late = late || how[i] != nil && record.Announces(e.Event())
 		}
@@ -87,7 +92,7 @@ func (r *Room) take(ctx context.Context) {
 		} else {
 			r.unasked.Discard(e.Event().ID)
 		}
-		r.finish(e, how[i])
+		r.entries.Finish(e, how[i])
 	}
 	if slices.Contains(how, nil) { // the journal accepts something
 		r.keep(ctx)
@@ -96,23 +101,23 @@ func (r *Room) take(ctx context.Context) {
 
 // owed returns batch without the announcements that come after one which is still unsaved: they
 // wait behind it.
-func (r *Room) owed(batch []*Entry) []*Entry {
+func (r *Room) owed(batch []*admission.Entry) []*admission.Entry {
 	if !r.unsaved.Announces() {
 		return batch
 	}
-	return slices.DeleteFunc(batch, func(e *Entry) bool {
+	return slices.DeleteFunc(batch, func(e *admission.Entry) bool {
 		if !record.Announces(e.Event()) {
 			return false
 		}
 		r.unsaved.Add(e.Event())
-		r.finish(e, nil)
+		r.entries.Finish(e, nil)
 		return true
 	})
 }
 
 // write puts a batch into the journal. Then it informs everybody and lets the questions wait for a
 // turn.
-func (r *Room) write(ctx context.Context, batch []*Entry) error {
+func (r *Room) write(ctx context.Context, batch []*admission.Entry) error {
 	var events []earshot.Event
 	var routine []earshot.EventID
 	for _, e := range batch {
@@ -171,7 +176,9 @@ func (r *Room) append(ctx context.Context, events ...earshot.Event) ([]earshot.E
 			r.reportCorrection(e)
 			r.listener.Remember(e)
 			r.remember(e)
-			r.rememberReply(e)
+			if e.Body.Kind() == earshot.KindReply {
+				r.entries.RememberKept(e) // somebody may answer it
+			}
 			r.unasked.ObserveLive(e)
 			r.captioner.Note(e)
 			r.show(e)
@@ -213,10 +220,24 @@ func (r *Room) record(ctx context.Context, e earshot.Event) {
 			r.rejectedEvents = append(r.rejectedEvents, e)
 		}
 	}
-	en, err := r.enqueue(e, later)
+	en, err := r.entries.Enqueue(e, later)
 	if err != nil {
 		later(err)
 		return
 	}
 	_ = en.Wait(ctx)
+}
+
+// Holds returns [ErrTaken] if a message differs from the one kept under its ID. Sending the same
+// message again changes nothing. One that was revised or deleted since cannot be compared.
+func (r *Room) Holds(ctx context.Context, e earshot.Event) error {
+	sent, is := e.Body.(earshot.Message)
+	if !is || r.cfg.Event == nil {
+		return nil
+	}
+	had, found, err := r.cfg.Event(ctx, e.ID)
+	if kept, is := had.Body.(earshot.Message); err == nil && found && is && kept.Revised.IsZero() && kept.Text != dialogue.Valid(sent.Text) {
+		return ErrTaken
+	}
+	return nil // it was admitted, whatever else cannot be looked up
 }

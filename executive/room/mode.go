@@ -5,9 +5,8 @@ import (
 	"slices"
 
 	"earshot"
-	"earshot/conversation"
 	"earshot/executive"
-	"earshot/executive/addressing"
+	"earshot/executive/admission"
 	"earshot/executive/mode"
 	"earshot/interrupt"
 )
@@ -17,7 +16,7 @@ func (r *Room) newMode() *mode.Control {
 	return mode.New(mode.Host{
 		Event: r.event, Closed: ErrClosed, Show: r.show, Shut: r.shut, Log: r.cfg.Log,
 		Queue: func(e earshot.Event, then func(error)) (wait func(context.Context) error, err error) {
-			en, err := r.enqueue(e, then)
+			en, err := r.entries.Enqueue(e, then)
 			if err != nil {
 				return nil, err
 			}
@@ -64,26 +63,10 @@ func (r *Room) Hold(ctx context.Context, by earshot.ParticipantID) (release func
 // currentMode returns the room's mode.
 func (r *Room) currentMode() earshot.Mode { return r.mode.Current() }
 
-// pressed returns for whom the spoken event e is: while somebody holds the key, what the microphone
-// hears is for the main agent if it calls none. The agent's own voice is still for nobody.
-func (r *Room) pressed(e earshot.Event, to conversation.Address, whom []earshot.ParticipantID) (conversation.Address, []earshot.ParticipantID) {
-	words := false
-	switch body := e.Body.(type) {
-	case earshot.Utterance:
-		words = true
-	case earshot.Speech:
-		words = body.Stage == earshot.VoiceWords
-	}
-	if !words || to == conversation.Own || to.ForAgent() || e.From.Provider != "microphone" || !r.mode.Held() {
-		return to, whom
-	}
-	return conversation.Pressed, addressing.IDs(r.agents()[:1])
-}
-
 // showOffRecord shows what was written off the record to those who may see it, and forgets it. Only
 // the author gets the ID back, to know that it was sent.
-func (r *Room) showOffRecord(set *executive.Config, in Input) {
-	r.heed(set, sent(in.Event)) // nothing more: the floor remembers who cut
+func (r *Room) showOffRecord(set *executive.Config, in admission.Input) {
+	r.heed(set, admission.Sent(in.Event)) // nothing more: the floor remembers who cut
 	e, seen := in.Event, false
 	others := func(id earshot.ParticipantID) bool { return id != in.Who.Reader() }
 	for _, p := range r.places.Around(e.Visibility) {

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"earshot"
+	"earshot/executive/admission"
 	"earshot/executive/askers"
 	"earshot/executive/delivery"
 	"earshot/executive/prompt"
@@ -13,7 +14,7 @@ import (
 
 // prepareReply has an answer prepared for words that sound complete, and drops one that was
 // prepared for others.
-func (r *Room) prepareReply(in Input) {
+func (r *Room) prepareReply(in admission.Input) {
 	s, is := in.Event.Body.(earshot.Speech)
 	if !is || s.Stage != earshot.VoiceWords && s.Stage != earshot.VoiceOver {
 		return
@@ -40,7 +41,7 @@ func (r *Room) prepare(ctx context.Context) {
 	text := r.listener.Correct(said.Words)
 	e.ID, e.Body = "", earshot.Utterance{Text: text, LikeAgent: said.LikeAgent}
 	in.Event = e
-	if would := r.scenario(&Entry{Input: in}, s, text); !would.AsksModel() {
+	if would := r.scenario(&admission.Entry{Input: in}, s, text); !would.AsksModel() {
 		return
 	}
 	q := question.Question{

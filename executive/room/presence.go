@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"earshot"
+	"earshot/executive/admission"
 	"earshot/participants"
 )
 
@@ -19,14 +20,14 @@ func (r *Room) arrive(ctx context.Context, e earshot.Event, who participants.Par
 }
 
 // arrival is arrive without the wait.
-func (r *Room) arrival(e earshot.Event, who participants.Participant, p earshot.Presence) (en *Entry, err error) {
+func (r *Room) arrival(e earshot.Event, who participants.Participant, p earshot.Presence) (en *admission.Entry, err error) {
 	later := r.arrivals.Note(e.From, who, p, func() {
 		r.setUserState(e, who, map[bool]string{true: "here", false: "away"}[p.Here])
 		r.presence.SetTerminal(e, who, p.Here)
 	}, func(news earshot.Presence) {
 		e.Author, e.To, e.Body = who.ID, nil, news
 		e.Visibility = earshot.Visibility{Scope: earshot.System}
-		en, err = r.enqueue(e, nil)
+		en, err = r.entries.Enqueue(e, nil)
 	})
 	if later {
 		r.nudge() // to look at the clock
@@ -39,7 +40,7 @@ func (r *Room) announce(context.Context) {
 	r.arrivals.Settle(func(n participants.Announcement) error {
 		e := r.event(earshot.Visibility{Scope: earshot.System}, n.Presence)
 		e.Author = n.Who
-		_, err := r.enqueue(e, nil)
+		_, err := r.entries.Enqueue(e, nil)
 		return err // the room is closed
 	})
 }

@@ -6,10 +6,10 @@ import (
 	"earshot"
 	"earshot/conversation"
 	"earshot/executive"
+	"earshot/executive/admission"
 	"earshot/executive/delivery"
 	"earshot/executive/question"
 	"earshot/interrupt"
-	"earshot/participants"
 )
 
 // outlets returns where the answer to q goes: where everybody around may see it. A written question
@@ -69,7 +69,7 @@ func (r *Room) drop(fits func(question.Question) bool) {
 // overtake applies somebody's words, once they are kept, to the waiting questions. A command word
 // ends all talk among agents. A person who asks an agent precedes it in the same conversation.
 // Questions of others keep waiting: that the speaker was cut for this does not cut them.
-func (r *Room) overtake(e *Entry) {
+func (r *Room) overtake(e *admission.Entry) {
 	if e.Signal == nil {
 		return
 	}
@@ -104,12 +104,4 @@ func (r *Room) end(q question.Question, reply earshot.Reply) earshot.Event {
 		e.Sources = append(e.Sources, q.Message.ID)
 	}
 	return e
-}
-
-// Asker returns the author of something, as somebody who asks for something by it.
-func (in Input) Asker() participants.Participant {
-	if in.Event.Body.Kind() == earshot.KindUtterance {
-		return in.Who.Aloud()
-	}
-	return in.Who
 }

@@ -9,6 +9,7 @@ import (
 	"earshot"
 	"earshot/conversation"
 	"earshot/executive"
+	"earshot/executive/admission"
 	"earshot/executive/question"
 	"earshot/executive/seat"
 	"earshot/interrupt"
@@ -115,7 +116,7 @@ func TestOvertake(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			r := waiting(t, "a - 1 ann, ~b - 1 ann, ~b x 1 ann")
-			r.overtake(&Entry{Input: Input{Event: earshot.Event{Visibility: public}, Signal: &interrupt.Signal{Kind: tt.kind}}, Questions: make([]question.Question, tt.asks)})
+			r.overtake(&admission.Entry{Input: admission.Input{Event: earshot.Event{Visibility: public}, Signal: &interrupt.Signal{Kind: tt.kind}}, Questions: make([]question.Question, tt.asks)})
 			var left []string
 			for _, q := range r.pending {
 				left = append(left, string(q.Turn))

@@ -40,11 +40,9 @@ func (r *Room) remember(e earshot.Event) {
 func (r *Room) restorePast() {
 	r.seats[0].Awake = true
 	open := make(map[earshot.TurnID]earshot.Event)
-	done := make(chan struct{})
-	close(done)
 	for _, e := range r.cfg.Past {
 		r.remember(e)
-		r.entries.Remember(&Entry{Input: Input{Event: e}, done: done})
+		r.entries.RememberKept(e)
 		r.newest = max(r.newest, e.Sequence)
 		switch body := e.Body.(type) {
 		case earshot.ModeChange:

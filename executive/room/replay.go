@@ -11,7 +11,7 @@ import (
 // Replay keeps an event that is on record elsewhere, exactly as it stands there: for example the
 // result of a command, when a day is replayed. Its consequences follow. It returns when the event
 // is kept.
-func (r *Room) Replay(ctx context.Context, e earshot.Event) error { return r.queued(ctx, e) }
+func (r *Room) Replay(ctx context.Context, e earshot.Event) error { return r.entries.Keep(ctx, e) }
 
 // ReplayCut repeats an interruption. The journal only has that it happened, since keys and voices
 // are not kept. An interrupted thought gives way.

@@ -18,7 +18,7 @@ func (r *Room) newTools() toolset.Host {
 		Room: r.cfg.ID, Scene: r.scene, Viewer: r.viewer, Thoughts: r.mind, Reminders: r.reminders(), Tools: r.cfg.Tools,
 		Exchange: exchange.Host{
 			Tracker: &r.exchange, Waits: &r.awaitedSeats, Addressing: &r.addressing, Spawner: r.cfg.Spawner, Log: r.cfg.Log, Agents: r.agents,
-			Limit: func() int { return r.cfg.Settings().MultiParty.TurnLimit }, Keep: r.queued, Record: r.record, Nudge: r.nudge, Outlive: lasting,
+			Limit: func() int { return r.cfg.Settings().MultiParty.TurnLimit }, Keep: r.entries.Keep, Record: r.record, Nudge: r.nudge, Outlive: lasting,
 		},
 		Cameras: r.cameras, Settings: r.cfg.Settings, Now: r.cfg.Now, Log: r.cfg.Log,
 		Event: r.event, Amend: r.amend, Rests: r.restsOn, Hold: r.holdCall, Prepare: r.prepareAsked,
@@ -27,7 +27,7 @@ func (r *Room) newTools() toolset.Host {
 
 // reminders returns what sets and gives up reminders.
 func (r *Room) reminders() remind.Recorder {
-	return remind.Recorder{Schedule: r.unasked.Reminders, Keep: r.queued, Nudge: r.nudge, Now: r.cfg.Now}
+	return remind.Recorder{Schedule: r.unasked.Reminders, Keep: r.entries.Keep, Nudge: r.nudge, Now: r.cfg.Now}
 }
 
 // newReply returns what makes the answers of the agents.

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"earshot"
+	"earshot/executive/admission"
 	"earshot/executive/dialogue"
 	"earshot/executive/prompt"
 	"earshot/executive/question"
@@ -35,7 +36,7 @@ func (r *Room) cutOff(e *turnResult) {
 // resumer returns the agent whose reply somebody wants resumed who calls none by name: the one that
 // was cut off last, by time, because a reply of this run has no sequence before it is kept. It is
 // nil if they want something else, or nobody was cut off.
-func (r *Room) resumer(e *Entry, text earshot.Text) (last *seat.Seat) {
+func (r *Room) resumer(e *admission.Entry, text earshot.Text) (last *seat.Seat) {
 	if !slices.ContainsFunc(r.seats, func(s *seat.Seat) bool { return s.History.HasCut() }) || reflex.Recognise(text, r.seats[0].Name) != reflex.Resume {
 		return nil
 	}

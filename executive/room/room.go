@@ -66,7 +66,6 @@ package room
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 	"sync"
 	"sync/atomic"
@@ -77,6 +76,7 @@ import (
 	"earshot/executive"
 	"earshot/executive/activity"
 	"earshot/executive/addressing"
+	"earshot/executive/admission"
 	"earshot/executive/askers"
 	"earshot/executive/command"
 	"earshot/executive/delivery"
@@ -121,8 +121,9 @@ const (
 
 // Errors of [Room.Admit].
 var (
-	ErrClosed = errors.New("the room is closed: earshot is stopping")
-	ErrBusy   = errors.New("the room is busy: too much arrived at once; try again in a moment")
+	ErrClosed = admission.ErrClosed
+	ErrBusy   = admission.ErrBusy
+	ErrTaken  = admission.ErrTaken
 )
 
 // Config is what a room is made of. Every field is required unless it says otherwise.
@@ -248,7 +249,8 @@ type Room struct {
 	addressing    addressing.Resolver
 	mode          *mode.Control
 
-	entries record.Queue[*Entry] // the way into the journal
+	entries  admission.Queue // the way into the journal
+	resolver admission.Resolver
 
 	identityMu lockorder.Mutex[lockorder.IdentityChange] // held while somebody becomes somebody else
 	arrivals   presence.Arrivals
@@ -258,8 +260,8 @@ type Room struct {
 	ownerCalls  chan ownerCall  // what the owner does for the live turn
 	shut        chan struct{}   // closed when the room is
 
-	preparation *reply.Preparation[Input]
-	pause       atomic.Pointer[Input] // the newest words after which somebody pauses
+	preparation *reply.Preparation[admission.Input]
+	pause       atomic.Pointer[admission.Input] // the newest words after which somebody pauses
 
 	viewer    *sight.Viewer
 	captioner sight.Captioner
@@ -279,7 +281,7 @@ type Room struct {
 	activity       activity.Tracker
 	interims       hearing.Interims
 	interimChanges snapshot.Notifier // of the words that are being said
-	pendingCuts    hearing.PendingCuts[Input]
+	pendingCuts    hearing.PendingCuts[admission.Input]
 	voicePresence  *hearing.Presence
 
 	latencies latency.Log // of the last turns
@@ -311,7 +313,6 @@ func New(cfg Config) *Room {
 		cfg:           cfg,
 		set:           set,
 		floor:         &interrupt.Floor{Style: style},
-		entries:       record.Queue[*Entry]{Limit: maxWaiting},
 		scene:         &scene.Scene{Name: cfg.People.Name},
 		hinted:        make(map[string]bool),
 		wake:          make(chan struct{}, 1),
@@ -321,10 +322,10 @@ func New(cfg Config) *Room {
 		shut:          make(chan struct{}),
 	}
 	r.addressing = addressing.Resolver{Room: cfg.ID, People: cfg.People, Agents: r.agents, Seats: cfg.Agents != nil, Former: cfg.Former, Orders: cfg.Order != nil, Enters: cfg.Enters}
-	r.preparation = reply.NewPreparation[Input](cfg.Model)
+	r.preparation = reply.NewPreparation[admission.Input](cfg.Model)
 	r.scene.Moved = r.changes.Notify
 	r.mode = r.newMode()
-	r.perceiver = perception.Perceiver{Scene: r.scene, Recent: r.recent}
+	r.perceiver = perception.Perceiver{Scene: r.scene, Recent: r.entries.Recent}
 	r.listener = r.newListener()
 	r.onBehalf.People, r.exchange.People = cfg.People, cfg.People
 	r.arrivals.Room, r.arrivals.People, r.arrivals.Now = cfg.ID, cfg.People, cfg.Now
@@ -335,6 +336,11 @@ func New(cfg Config) *Room {
 	r.slash = r.newCommands()
 	r.commands = r.slash.Table()
 	r.reply = r.newReply()
+	r.entries = admission.Queue{Queue: record.Queue[*admission.Entry]{Limit: maxWaiting}, Mode: r.currentMode, Wake: r.nudge, Shut: r.shut, Lookup: cfg.Event}
+	r.resolver = admission.Resolver{
+		Room: cfg.ID, People: cfg.People, Addressing: &r.addressing, Listener: r.listener, Echo: &r.echoReference, Mode: r.mode, Mind: r.mind,
+		Waits: &r.awaitedSeats, Queue: &r.entries, Agents: r.agents, Turn: r.liveQuestion, Now: cfg.Now, NewID: cfg.NewID, Log: cfg.Log,
+	}
 	r.syncSeats()
 	r.restorePast()
 	r.cfg.Past, r.cfg.Agenda = nil, remind.Agenda{} // they are not needed again
@@ -411,7 +417,7 @@ func (r *Room) close(ctx context.Context, thinking *sync.WaitGroup) {
 	live := r.activeTurn
 	r.mu.Unlock()
 	for _, e := range left {
-		r.finish(e, ErrClosed)
+		r.entries.Finish(e, ErrClosed)
 	}
 	thinking.Wait()
 	if live != nil {
@@ -423,6 +429,14 @@ func (r *Room) close(ctx context.Context, thinking *sync.WaitGroup) {
 	r.keepRemainingCuts()
 	r.keep(ctx)
 	r.release()
+}
+
+// nudge makes the owner look for work.
+func (r *Room) nudge() {
+	select {
+	case r.wake <- struct{}{}:
+	default:
+	}
 }
 
 // event returns an event by the room itself. The caller sets the author if an agent does it.

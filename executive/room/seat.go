@@ -8,6 +8,7 @@ import (
 	"earshot"
 	"earshot/executive/dialogue"
 	"earshot/executive/question"
+	"earshot/executive/record"
 	"earshot/executive/seat"
 	"earshot/participants"
 	"earshot/participants/agents"
@@ -116,4 +117,11 @@ func (r *Room) sleeps(s *seat.Seat) (time.Time, bool) {
 	r.mu.Unlock()
 	after := r.set.AgentsSleepAfter.Duration()
 	return s.Touched.Add(after), after > 0 && !talks
+}
+
+// recallable returns a message that the room remembers, as others can quote it.
+func (r *Room) recallable(id earshot.EventID) (dialogue.Citation, bool) {
+	e := r.entries.Recent(id)
+	c := dialogue.Citation{Event: e.ID, By: e.Author, Visibility: e.Visibility, Text: record.TextOf(e)}
+	return c, c.Text != ""
 }

@@ -19,7 +19,9 @@ func TestSettingsFromTheStart(t *testing.T) {
 		ID: earshot.Desk, Settings: func() executive.Config { return set }, Now: time.Now, NewID: func() earshot.EventID { return "e" },
 		People: participants.New(earshot.Handle{Provider: "console", ID: "ann"}, "ann", "Earshot"), Log: slog.New(slog.DiscardHandler),
 	})
-	if !r.heeds(&r.set, participants.Participant{ID: "bob"}) || !r.set.Enabled {
+	bob := participants.Participant{ID: "bob"}
+	again := r.resolver.ResolveAgain(t.Context(), &r.set, earshot.Event{From: earshot.Handle{ID: "bob"}, Author: bob.ID, Body: earshot.Message{Text: "hello"}}, bob)
+	if !again.Heeded || !r.set.Enabled {
 		t.Error("the room begins without its settings")
 	}
 }

@@ -6,64 +6,15 @@ import (
 	"time"
 
 	"earshot"
-	"earshot/conversation"
-	"earshot/executive"
+	"earshot/executive/admission"
 	"earshot/executive/midturn"
 	"earshot/executive/question"
 	"earshot/executive/think"
 	"earshot/interrupt"
-	"earshot/participants"
-	"earshot/participants/agents"
 )
 
-// resolveSideTalk determines what a text means that was said to some agents, by somebody whom they
-// answer. A turn that talks is cut by anybody who talks to its agent, whatever they say. A turn
-// that works silently is only cut if the text is about the work, or the agent waits for another
-// one. Its progress can be asked for until the first word has come.
-func (r *Room) resolveSideTalk(set *executive.Config, e earshot.Event, who participants.Participant, to []earshot.ParticipantID, text earshot.Text) midturn.SideTalk {
-	if who.Type.Machine() {
-		return midturn.SideTalk{}
-	}
-	live, agent, busy := r.busyTurn(e, to)
-	switch {
-	case !busy:
-		main := r.agents()[0]
-		if !slices.Contains(to, main.ID) {
-			return midturn.SideTalk{}
-		}
-		return midturn.AboutThought(r.mind.View(), main, e, text, r.cfg.People.Current)
-	case live == nil:
-		return midturn.SideTalk{}
-	}
-	a := midturn.SideTalk{Works: true, Progress: live.Progress, Agent: agent}
-	a.Kind = midturn.Classify(text, agent.Name, live.Progress.On())
-	works, spoken := live.Progress.Quiet()
-	if (a.Kind == midturn.Side || a.Kind == midturn.Task) && r.awaitedSeats.Any() {
-		return midturn.SideTalk{} // a person precedes what agents have to say to each other
-	}
-	if (a.Kind == midturn.Steer || a.Kind == midturn.Instead) && !interrupts(set, e.From) {
-		return midturn.SideTalk{} // nothing is broken off
-	}
-	if works || !spoken && (a.Kind == midturn.Status || a.Kind == midturn.Stop) {
-		return a
-	}
-	return midturn.SideTalk{}
-}
-
-// busyTurn returns the live turn, if it belongs to the conversation of e and to one of the agents
-// that e calls, and that agent; busy says whether there is one.
-func (r *Room) busyTurn(e earshot.Event, to []earshot.ParticipantID) (_ *activeTurn, agent agents.Record, busy bool) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	l := r.activeTurn
-	if l == nil || l.Progress == nil || !conversation.SameCircle(l.Message.Visibility, e.Visibility) || !slices.Contains(to, l.Seat.ID) {
-		return nil, agent, l != nil
-	}
-	return l, l.Seat.Record, true
-}
-
 // redirectThought applies to a thought what was said about it, once that is kept.
-func (r *Room) redirectThought(e *Entry) {
+func (r *Room) redirectThought(e *admission.Entry) {
 	v := e.SideTalk.Thought
 	if v == nil {
 		return
@@ -121,7 +72,7 @@ func (r *Room) grantWaiting(context.Context) {
 
 // reportProgress tells the asker the progress of an agent, where they asked; if they asked aloud,
 // where everybody reads. The work continues.
-func (r *Room) reportProgress(e *Entry) {
+func (r *Room) reportProgress(e *admission.Entry) {
 	if e.SideTalk.Kind != midturn.Status || e.SideTalk.Progress == nil {
 		return
 	}

@@ -9,6 +9,7 @@ import (
 	"earshot"
 	"earshot/conversation"
 	"earshot/executive"
+	"earshot/executive/admission"
 	"earshot/executive/presence"
 	"earshot/executive/reflex"
 	"earshot/executive/scene"
@@ -16,7 +17,7 @@ import (
 )
 
 // observePresence takes in what tells who is here, before anything waits for a disk.
-func (r *Room) observePresence(in Input) {
+func (r *Room) observePresence(in admission.Input) {
 	r.presence.Observe(in.Event, in.Who, in.Address == conversation.Own)
 	if l, is := presence.Sees(in.Event); is {
 		if i, fits := r.viewer.Status.People(in.Event, l.People, l.Eyes); fits {

@@ -9,6 +9,7 @@ import (
 
 	"earshot"
 	"earshot/executive"
+	"earshot/executive/admission"
 	"earshot/executive/delivery"
 	"earshot/executive/generation"
 	"earshot/executive/latency"
@@ -18,6 +19,7 @@ import (
 	"earshot/executive/turn"
 	"earshot/executive/unasked"
 	"earshot/interrupt"
+	"earshot/participants/agents"
 )
 
 // A turnResult says how a turn ended.
@@ -84,7 +86,7 @@ func (r *Room) choose(ctx context.Context, since interrupt.Ticket) (q question.Q
 	}
 	best := r.pending.Next()
 	q = r.pending[best]
-	if r.cutWordsPending(q) || r.changesSoon(q.Message.ID) || q.Look.Pending() {
+	if r.cutWordsPending(q) || r.entries.ChangesSoon(q.Message.ID) || q.Look.Pending() {
 		return q, false
 	}
 	r.pending = slices.Delete(r.pending, best, best+1)
@@ -142,7 +144,7 @@ func (r *Room) begin(ctx context.Context, q question.Question, turns *sync.WaitG
 	q.AsOf = r.preparation.AsOf(q, r.cfg.Now())
 	q.Begins(r.cfg.Now, r.changes.Notify)
 	spec := r.spec(q, set)
-	q.Progress = midturn.NewProgress(saidIn(q.Message.Body), r.cfg.Now())
+	q.Progress = midturn.NewProgress(admission.Words(q.Message.Body), r.cfg.Now())
 	var asked *generation.Request
 	spec.Text, asked = r.reply.Words(set, &q, slices.ContainsFunc(places, (*delivery.Outlet).Audible))
 	if asked == nil {
@@ -286,4 +288,15 @@ func (r *Room) setActiveTurn(l *activeTurn) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.activeTurn, r.asked = l, len(r.pending)
+}
+
+// liveQuestion returns the question of the live turn, which does not change, and the agent that
+// answers it; nil if there is none.
+func (r *Room) liveQuestion() (*question.Question, agents.Record) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.activeTurn == nil {
+		return nil, agents.Record{}
+	}
+	return &r.activeTurn.Question, r.activeTurn.Seat.Record
 }

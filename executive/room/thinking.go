@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"earshot"
-	"earshot/conversation"
 	"earshot/executive/activity"
+	"earshot/executive/admission"
 	"earshot/executive/generation"
 	"earshot/executive/prompt"
 	"earshot/executive/question"
@@ -73,8 +73,8 @@ func (r *Room) shown(s *seat.Seat, q think.Question) []llm.Tool {
 // reply must not wait for a thought. It acts on the goroutine of the sense, as soon as the state
 // that floorTaken reads shows it and before anything waits in a queue. The owner releases the mind
 // when that is over.
-func (r *Room) yield(in Input) {
-	if !r.begins(in) || r.mind.HasSpareSlot() {
+func (r *Room) yield(in admission.Input) {
+	if !in.Begins() || r.mind.HasSpareSlot() {
 		return
 	}
 	by := earshot.Interruption{Signal: interrupt.Addressed.String(), At: in.Event.At}
@@ -86,21 +86,6 @@ func (r *Room) yield(in Input) {
 	}
 	r.mind.Park(by)
 	r.nudge()
-}
-
-// begins reports whether in is the beginning of something that may be answered.
-func (r *Room) begins(in Input) bool {
-	switch body := in.Event.Body.(type) {
-	case earshot.Typing:
-		return body.Began
-	case earshot.Speech:
-		return body.Stage != earshot.VoiceOver && in.Address != conversation.Own && in.Address != conversation.Aside && in.Address != conversation.Backchannel && in.Signal != nil
-	case earshot.Message:
-		return in.Addressees.Mine
-	case earshot.Utterance:
-		return in.Address.ForAgent()
-	}
-	return false
 }
 
 // floorTaken reports whether somebody has the floor or is about to want it, and who.
@@ -140,10 +125,10 @@ func (r *Room) nextQuiet() time.Time {
 
 // consider makes the mind think about a message that an agent will answer, if its words ask for
 // that and a person wrote them.
-func (r *Room) consider(e *Entry) {
+func (r *Room) consider(e *admission.Entry) {
 	for _, q := range e.Questions {
 		if q.Seat == r.seats[0] && !q.Chain && q.Want == reflex.None && q.Words == "" {
-			r.mind.Consider(r.set.Reasoning.Triggers, e.Event(), saidIn(e.Event().Body))
+			r.mind.Consider(r.set.Reasoning.Triggers, e.Event(), admission.Words(e.Event().Body))
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"earshot"
+	"earshot/executive/admission"
 	"earshot/executive/delivery"
 	"earshot/executive/question"
 	"earshot/interrupt"
@@ -47,7 +48,7 @@ func (r *Room) askUnanswered(ctx context.Context) {
 	}
 	r.unanswered.messages = slices.DeleteFunc(r.unanswered.messages, func(e earshot.Event) bool {
 		switch {
-		case r.stale(e):
+		case admission.Stale(e, r.cfg.Now()):
 			return true
 		case !r.currentMode().Answers():
 			return false
@@ -73,27 +74,18 @@ func (r *Room) askAgain(ctx context.Context, e earshot.Event) {
 	if !known {
 		return
 	}
-	in := Input{Event: e, Who: who, Received: r.cfg.Now(), Heeded: r.heeds(&r.set, who)}
-	if e.Visibility.Scope == earshot.Private {
-		in.Addressees = r.addressing.Whispered(e)
-	} else {
-		now, m := e, e.Body.(earshot.Message) // only its addressees are determined now
-		in.Addressees = r.answering(ctx, &now, m, who, r.addressing.Direct(&now, who, m.Text))
-		if m.OwnWords {
-			in.Addressees = r.withOwnWords(&now, in.Addressees)
-		}
-	}
-	in.Signal = r.signal(in) // it only tells how urgent it is; it has acted long ago
+	in := r.resolver.ResolveAgain(ctx, &r.set, e, who)
 	if !r.entries.Forget(e.ID) {
 		return // it was withdrawn, or is so old that it is no longer known
 	}
-	en, first, err := r.reserve(in)
+	en, first, err := r.entries.Reserve(in)
 	if err != nil || !first {
 		return
 	}
 	en.Again, en.Had = true, r.unanswered.had[e.ID]
 	en.Ticket = r.floor.Ticket()
-	r.queue(en)
+	r.noteSent(in)
+	r.entries.Push(en)
 }
 
 // nextUnanswered returns when the authors of unanswered messages need not be waited for any longer.

@@ -7,6 +7,7 @@ import (
 
 	"earshot"
 	"earshot/executive/addressing"
+	"earshot/executive/admission"
 	"earshot/executive/attention"
 	"earshot/executive/decision"
 	"earshot/executive/delivery"
@@ -27,7 +28,7 @@ func (r *Room) newUnasked() *unasked.Tracker {
 		Audience: func(v earshot.Visibility) earshot.Audience {
 			return r.listeners(question.Question{Seat: r.seats[0], Message: earshot.Event{Visibility: v}})
 		},
-		Author:  func(id earshot.EventID) earshot.ParticipantID { return r.recent(id).Author },
+		Author:  func(id earshot.EventID) earshot.ParticipantID { return r.entries.Recent(id).Author },
 		Absence: r.presence.Absence,
 	})
 }
@@ -121,11 +122,11 @@ func (r *Room) saidUnasked(q question.Question, reply earshot.Reply) {
 
 // overheard decides for the main agent about words that do not call it. why is the reason for which
 // it would stay silent.
-func (r *Room) overheard(e *Entry, why string) (earshot.Verdict, []string) {
+func (r *Room) overheard(e *admission.Entry, why string) (earshot.Verdict, []string) {
 	if why != addressing.Elsewhere && why != decision.Overheard || !e.Heeded {
 		return earshot.Silent, []string{why}
 	}
-	verdict, reasons := r.unasked.Overhear(r.moment(), unasked.Question{Event: e.Event(), Asker: e.Asker(), Rank: rank(e), Agents: e.Machine()})
+	verdict, reasons := r.unasked.Overhear(r.moment(), unasked.Question{Event: e.Event(), Asker: e.Asker(), Rank: e.Rank(), Agents: e.Machine()})
 	switch {
 	case verdict != earshot.Silent:
 		e.Addressees.Lost = false // it may yet be answered
@@ -173,7 +174,7 @@ func (r *Room) nextUnasked() time.Time {
 
 // refused takes in that somebody does not want to hear the agent: for lasts, if they say so. It
 // returns the events to record for that.
-func (r *Room) refused(e *Entry, lasts time.Duration) (kept []earshot.Event) {
+func (r *Room) refused(e *admission.Entry, lasts time.Duration) (kept []earshot.Event) {
 	r.unasked.Refused(e.Event().At, e.Event().Visibility)
 	if lasts == 0 {
 		return nil
@@ -185,13 +186,13 @@ func (r *Room) refused(e *Entry, lasts time.Duration) (kept []earshot.Event) {
 
 // byReflex reports whether an entry is handled without a model: a command word, or a question such
 // as what time it is.
-func (r *Room) byReflex(e *Entry) bool {
+func (r *Room) byReflex(e *admission.Entry) bool {
 	for _, q := range e.Questions {
 		if q.Want == reflex.None && q.Words == "" {
 			return false
 		}
 	}
-	return len(e.Questions) > 0 || r.listener.Cuts(saidIn(e.Event().Body))
+	return len(e.Questions) > 0 || r.listener.Cuts(admission.Words(e.Event().Body))
 }
 
 // nextThought returns when recent events should be weighed; the zero time while there are none.
