@@ -15,13 +15,13 @@ import (
 // newCommands returns the commands of this room.
 func (r *Room) newCommands() *slash.Commands {
 	return slash.New(slash.Host{
-		Room: r.cfg.ID, People: r.cfg.People, Addressing: &r.addressing, Scene: r.scene, Listener: r.listener,
+		Room: r.cfg.ID, People: r.cfg.People, Addressing: &r.addressing, Scene: r.scene, Listener: r.speech.Listener,
 		Presence: r.presence, Reminders: r.unasked.Reminders, Voices: r.cfg.Voices,
 		Settings: r.cfg.Settings, Agents: r.agents, Now: r.cfg.Now,
 		State: r.State, Going: r.Going, Mode: r.currentMode, Wants: r.mode.Wanted,
 		Enters: r.cfg.Enters, Order: r.cfg.Order, Decided: r.cfg.Decided,
 		Keep: r.entries.Keep, Amend: r.amend, SetMode: r.SetMode, SetReminder: r.reminders().Set, CancelReminder: r.reminders().Cancel,
-		Reattribute: r.reattribute, Mention: r.Mention, Become: r.become,
+		Reattribute: r.speech.Reattribute, Mention: r.Mention, Become: r.become,
 		Confirm: r.confirmCommand, Think: r.mind.Command, Resync: r.contextResync, Others: r.cfg.Commands,
 	})
 }

@@ -9,7 +9,6 @@ import (
 	"earshot"
 	"earshot/executive/command"
 	"earshot/executive/decision"
-	"earshot/executive/delivery"
 	"earshot/executive/prompt"
 	"earshot/executive/question"
 	"earshot/executive/tool"
@@ -45,18 +44,12 @@ func (r *Room) holdCall(ctx context.Context, by *toolset.Context, h *tool.HeldCa
 		w = r.held.Add(r.cfg.Now(), w)
 		told := r.event(w.Visibility, earshot.Notice{Text: w.Offer(r.cfg.People.Name)})
 		told.Sources = w.Rests
-		for _, place := range r.places.Around(w.Visibility) {
-			if r.readsAt(place, w.By.ID) {
+		for _, place := range r.notices.Outlets.Around(w.Visibility) {
+			if r.notices.ReadsAt(place, w.By.ID) {
 				place.Show(told)
 			}
 		}
 	})
-}
-
-// readsAt reports whether somebody reads, or may read, at an outlet.
-func (r *Room) readsAt(p *delivery.Outlet, who earshot.ParticipantID) bool {
-	here := p.Around()
-	return here.Unknown || len(here.Members) == 0 || slices.ContainsFunc(here.Members, func(id earshot.ParticipantID) bool { return r.cfg.People.Current(id) == who })
 }
 
 // confirmCommand answers /confirm: it lists what waits for the author, or carries out one of these

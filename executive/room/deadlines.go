@@ -20,17 +20,17 @@ var deadlines = [...]deadline{
 	{func(r *Room) time.Time { return r.unsaved.NextRetry(r.cfg.Now()) }, func(r *Room, ctx context.Context) { r.keep(ctx) }},
 	{func(r *Room) time.Time { return r.arrivals.Next() }, (*Room).announce},
 	{(*Room).nextRecovery, (*Room).announceRecoveries},
-	{func(r *Room) time.Time { return r.voicePresence.NextExpiry() }, (*Room).expireVoicePresence},
+	{func(r *Room) time.Time { return r.speech.Presence.NextExpiry() }, func(r *Room, _ context.Context) { r.speech.ExpirePresence() }},
 	{(*Room).nextSleep, (*Room).sleepIdle},
 	{(*Room).nextGrant, (*Room).grantWaiting},
-	{(*Room).nextTiredVoice, func(r *Room, _ context.Context) { r.floor.ExpireVoices(r.cfg.Now()) }},
+	{func(r *Room) time.Time { return r.floor.ExpireVoices(r.cfg.Now()) }, func(r *Room, _ context.Context) { r.floor.ExpireVoices(r.cfg.Now()) }},
 	{(*Room).nextUnanswered, nil},
 	{(*Room).nextUnasked, func(r *Room, _ context.Context) { r.unasked.Rechecked(r.cfg.Now()) }},
 	{(*Room).nextThought, (*Room).weighNovelty},
 	{(*Room).nextQuiet, nil},
 	{(*Room).nextStaleLine, (*Room).abandonStaleLines},
-	{func(r *Room) time.Time { return r.interims.NextExpiry() }, (*Room).expireInterims},
-	{func(r *Room) time.Time { return r.pendingCuts.NextExpiry() }, (*Room).keepExpiredCuts},
+	{func(r *Room) time.Time { return r.speech.Interims.NextExpiry() }, func(r *Room, _ context.Context) { r.speech.ExpireWords() }},
+	{func(r *Room) time.Time { return r.speech.NextCutExpiry() }, func(r *Room, _ context.Context) { r.speech.ExpireCuts() }},
 }
 
 // An alarmClock waits for the first of the deadlines.

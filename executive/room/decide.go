@@ -61,7 +61,7 @@ func (r *Room) decide(e *admission.Entry, by *seat.Seat, text earshot.Text) ears
 	kept := earshot.Decision{About: e.Event().ID, Agent: by.ID, Verdict: verdict, Reasons: reasons}
 	words := meant.Reply(r.mind.View(), r.cfg.Now())
 	if verdict == earshot.Speak && by == r.seats[0] {
-		words = cmp.Or(r.consentAnswer(e, text, by.Name), words)
+		words = cmp.Or(r.speech.ConsentAnswer(&e.Input, text, by.Name), words)
 	}
 	asksBack := verdict == earshot.Speak && s.To == conversation.Mumbled
 	if asksBack {

@@ -75,7 +75,7 @@ func (r *Room) forget(ctx context.Context, by earshot.ParticipantID, gone ...ear
 	for _, id := range gone {
 		r.unasked.Reminders.Apply(earshot.Event{ID: id, Body: earshot.Tombstone{}})
 	}
-	r.listener.Forget(is)
+	r.speech.Listener.Forget(is)
 	r.slash.ForgetLists()
 	r.forgotten(is)
 	r.scene.Forget(gone...)
@@ -153,8 +153,8 @@ func (r *Room) forgetPeople(people []earshot.ParticipantID) {
 	r.drop(func(q question.Question) bool { return is(q.Message.Author) })
 	r.presence.Update(func(c *presence.Tracker) { c.Forget(people...) })
 	r.scene.ForgetPeople(people...)
-	r.voicePresence.Forget(people)
-	r.listener.ForgetPeople(is)
+	r.speech.Presence.Forget(people)
+	r.speech.Listener.ForgetPeople(is)
 	r.onBehalf.Forget(is)
 	r.held.Drop(func(w tool.PendingCall) bool {
 		return is(w.By.ID) || slices.ContainsFunc(w.Asked, func(p participants.Participant) bool { return is(p.ID) })

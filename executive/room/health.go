@@ -25,32 +25,32 @@ func (r *Room) health(e turnResult) (earshot.Notice, bool) {
 		if e.question.Rests.Visibility.Scope == earshot.Private {
 			n.Text = generation.FaultKind(e.err) // everybody is told, and a server's text may quote what it was asked
 		}
-		return n, r.faults.Change(r.cfg.Now(), n)
-	case e.err == nil && e.generation != nil && e.reply.Offered != "" && r.faults.Has(model):
+		return n, r.notices.Faults.Change(r.cfg.Now(), n)
+	case e.err == nil && e.generation != nil && e.reply.Offered != "" && r.notices.Faults.Has(model):
 		n := earshot.Notice{Key: model, Text: "the " + model + " answers again", Over: true}
-		return n, r.faults.Change(r.cfg.Now(), n)
+		return n, r.notices.Faults.Change(r.cfg.Now(), n)
 	}
 	return earshot.Notice{}, false
 }
 
 // nextRecovery returns when something that was lost may have been back for long enough to report.
-func (r *Room) nextRecovery() time.Time { return r.faults.Next() }
+func (r *Room) nextRecovery() time.Time { return r.notices.Faults.Next() }
 
 // announceRecoveries reports what is back. For a model that is kept, too, as its failure was.
 func (r *Room) announceRecoveries(ctx context.Context) {
-	for _, n := range r.faults.Steady(r.cfg.Now()) {
+	for _, n := range r.notices.Faults.Steady(r.cfg.Now()) {
 		if strings.HasPrefix(n.Key, generation.FaultKey) {
 			r.unsaved.Add(r.event(earshot.Visibility{Scope: earshot.System}, n))
 			continue
 		}
-		r.warn(n)
+		r.notices.Warn(n)
 	}
 	r.keep(ctx)
 }
 
 // modelWorks reports whether an agent has a model that did not fail last time.
 func (r *Room) modelWorks(s *seat.Seat) bool {
-	return r.cfg.Model != nil && !r.faults.Has(r.modelOf(s))
+	return r.cfg.Model != nil && !r.notices.Faults.Has(r.modelOf(s))
 }
 
 // modelOf returns the key of faults of an agent's model. An agent that uses the main agent's model

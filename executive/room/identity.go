@@ -53,7 +53,7 @@ func (r *Room) become(ctx context.Context, c command.Call, session participants.
 func (r *Room) greet(session participants.Session, who participants.Participant) {
 	e := r.event(earshot.Visibility{Scope: earshot.System}, earshot.Presence{Session: session.ID, Here: true})
 	e.Author, e.Via = who.ID, session.Outlet
-	r.places.ShowAt(session.Outlet, e)
+	r.notices.Outlets.ShowAt(session.Outlet, e)
 }
 
 // seat updates the people around an outlet. A speech that is coming out of it, and which they may
@@ -64,7 +64,7 @@ func (r *Room) seat(outlet string, old, now participants.Participant) {
 	if r.activeTurn != nil {
 		showings = r.turnOutlets
 	}
-	for _, p := range r.places.All() {
+	for _, p := range r.notices.Outlets.All() {
 		if p.Name() == outlet {
 			p.Replace(old.Reader(), now.Reader())
 		}

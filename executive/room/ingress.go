@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"earshot"
-	"earshot/conversation"
 	"earshot/executive"
 	"earshot/executive/addressing"
 	"earshot/executive/admission"
@@ -45,7 +44,7 @@ func (r *Room) Admit(ctx context.Context, e earshot.Event) error {
 	if k := in.Event.Body.Kind(); !k.Durable() || k == earshot.KindPresence {
 		return r.act(ctx, &set, in, settle)
 	}
-	if r.dropEmpty(&set, &in) {
+	if r.speech.DropEmpty(&set, &in) {
 		return nil
 	}
 	return r.reserveAndQueue(ctx, &set, in, settle)
@@ -57,11 +56,11 @@ func (r *Room) observe(in admission.Input) (admitted func()) {
 	changes := r.activity.Note(in.Event, r.cfg.Now())
 	r.observePresence(in)
 	if in.Event.Body.Kind() == earshot.KindSpeech {
-		r.noteWords(in)
+		r.speech.NoteWords(&in)
 	}
 	return func() {
 		if in.Event.Body.Kind() == earshot.KindUtterance {
-			r.showInterims(r.interims.End(in.Event)) // whatever becomes of it
+			r.speech.EndWords(in.Event)
 		}
 		if changes {
 			r.nudge() // something may have waited for that, or must wait now
@@ -74,15 +73,15 @@ func (r *Room) act(ctx context.Context, set *executive.Config, in admission.Inpu
 	r.yield(in)
 	settle()
 	if !in.BeginsTyping() {
-		r.heedWords(set, in)
+		r.speech.HeedWords(set, &in)
 	}
 	switch body := in.Event.Body.(type) {
 	case earshot.Speech:
 		if body.Stage == earshot.VoiceOver {
-			r.keepEndedCut(in.Event)
+			r.speech.EndCut(in.Event)
 		}
 		r.prepareReply(in)
-		r.notePause(set, in)
+		r.speech.NotePause(set, &in)
 	case earshot.Command:
 		return r.command(ctx, in.Event, in.Who, body)
 	case earshot.Typing:
@@ -93,30 +92,6 @@ func (r *Room) act(ctx context.Context, set *executive.Config, in admission.Inpu
 		r.updateCameraLight(in.Event, body)
 	}
 	return nil
-}
-
-// dropEmpty drops a spoken event that says nothing, because it was noise or the agent's own voice
-// came back, and reports whether it did. What has cut a reply is always kept.
-func (r *Room) dropEmpty(set *executive.Config, in *admission.Input) bool {
-	u, spoken := in.Event.Body.(earshot.Utterance)
-	if !spoken {
-		return false
-	}
-	_, cut := r.cutBy(in.Event)
-	switch {
-	case cut:
-		u.LikeAgent = u.LikeAgent || in.Address == conversation.Own
-		in.Event.Body = u
-		return false
-	case u.Faint && in.Address != conversation.Mumbled:
-		r.heed(set, admission.Sent(in.Event)) // the voice has ended
-		return true
-	case in.Address == conversation.Own:
-		r.heed(set, in.Signal)
-		r.cfg.Log.Debug("the agent's own voice came back", "provider", in.Event.From.Provider)
-		return true
-	}
-	return false
 }
 
 // reserveAndQueue has an event kept, lets it act on the floor, and waits for the result. settle is
@@ -140,11 +115,11 @@ func (r *Room) reserveAndQueue(ctx context.Context, set *executive.Config, in ad
 	case first && entry.OffRecord:
 		r.showOffRecord(set, in)
 	case first:
-		r.noteHeard(in)
+		r.speech.NoteUtterance(&in)
 		if !waited {
 			r.actOnFloor(set, in)
 		}
-		r.noteVoicePresence(in)
+		r.speech.NoteVoice(&in)
 		entry.Ticket = r.floor.Ticket()
 		r.noteSent(in)
 		r.entries.Push(entry)
@@ -177,14 +152,14 @@ const answerable = 10 * time.Minute
 func (r *Room) command(ctx context.Context, e earshot.Event, who participants.Participant, c earshot.Command) error {
 	answer, err := r.ordered(ctx, e, who, c)
 	if err == nil && answer != "" {
-		r.tell(e.Via, earshot.Notice{Text: answer})
+		r.notices.Tell(e.Via, earshot.Notice{Text: answer})
 	}
 	return err
 }
 
 // ordered carries out a command, and returns the answer.
 func (r *Room) ordered(ctx context.Context, e earshot.Event, who participants.Participant, c earshot.Command) (string, error) {
-	return r.commands.Do(ctx, c, command.Call{By: who, Event: e, Audience: r.readers(e.Via, who)})
+	return r.commands.Do(ctx, c, command.Call{By: who, Event: e, Audience: r.notices.Readers(e.Via, who)})
 }
 
 // Do carries out a command that is not given at an outlet, for example in a shell, and returns the

@@ -136,7 +136,7 @@ func (r *Room) write(ctx context.Context, batch []*admission.Entry) error {
 		own := kept[0]
 		kept = kept[len(e.Events):]
 		if own.Sequence > before {
-			r.advise(own, e.Addressees)
+			r.notices.Hint(own, r.advice(e.Addressees), e.Addressees.Hint == "")
 			r.reportProgress(e)
 			r.redirectThought(e)
 			r.applyChange(ctx, own)
@@ -174,7 +174,7 @@ func (r *Room) append(ctx context.Context, events ...earshot.Event) ([]earshot.E
 		if e.Sequence > before {
 			r.newest = max(r.newest, e.Sequence)
 			r.reportCorrection(e)
-			r.listener.Remember(e)
+			r.speech.Listener.Remember(e)
 			r.remember(e)
 			if e.Body.Kind() == earshot.KindReply {
 				r.entries.RememberKept(e) // somebody may answer it

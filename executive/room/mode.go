@@ -27,7 +27,7 @@ func (r *Room) newMode() *mode.Control {
 		},
 		Changed: func(m earshot.Mode) {
 			if !m.Listens() {
-				r.clearInterims()
+				r.speech.ClearWords()
 			}
 			r.changes.Notify()
 		},
@@ -69,7 +69,7 @@ func (r *Room) showOffRecord(set *executive.Config, in admission.Input) {
 	r.heed(set, admission.Sent(in.Event)) // nothing more: the floor remembers who cut
 	e, seen := in.Event, false
 	others := func(id earshot.ParticipantID) bool { return id != in.Who.Reader() }
-	for _, p := range r.places.Around(e.Visibility) {
+	for _, p := range r.notices.Outlets.Around(e.Visibility) {
 		e.ID = ""
 		if p.Name() == e.Via {
 			e.ID = in.Event.ID
@@ -78,6 +78,6 @@ func (r *Room) showOffRecord(set *executive.Config, in admission.Input) {
 		p.Show(e)
 	}
 	if !seen && e.Visibility.Scope == earshot.Private {
-		r.tell(e.Via, earshot.Notice{Text: "Nobody has seen that: the recipient is not here or is an agent, and off the record nothing is kept."})
+		r.notices.Tell(e.Via, earshot.Notice{Text: "Nobody has seen that: the recipient is not here or is an agent, and off the record nothing is kept."})
 	}
 }

@@ -38,7 +38,7 @@ func (r *Room) prepare(ctx context.Context) {
 	}
 	e := in.Event
 	said := e.Body.(earshot.Speech)
-	text := r.listener.Correct(said.Words)
+	text := r.speech.Listener.Correct(said.Words)
 	e.ID, e.Body = "", earshot.Utterance{Text: text, LikeAgent: said.LikeAgent}
 	in.Event = e
 	if would := r.scenario(&admission.Entry{Input: in}, s, text); !would.AsksModel() {

@@ -17,7 +17,7 @@ import (
 // question is answered in writing too, except in a chat beside a call.
 func (r *Room) outlets(q question.Question, set executive.Config) []*delivery.Outlet {
 	v := q.Message.Visibility
-	places := r.places.Around(v)
+	places := r.notices.Outlets.Around(v)
 	if v.Scope == earshot.Private || !q.Aloud && !set.Speech.TypedAloud {
 		places = slices.DeleteFunc(places, (*delivery.Outlet).Audible)
 	}

@@ -34,9 +34,9 @@ func (r *Room) reminders() remind.Recorder {
 func (r *Room) newReply() reply.Builder {
 	return reply.Builder{
 		Room: r.cfg.ID, People: r.cfg.People, Scene: r.scene, Floor: r.floor, Addressing: &r.addressing, Askers: &r.onBehalf, Exchange: &r.exchange,
-		Listener: r.listener, Voices: r.voicePresence, Thoughts: r.mind, Viewer: r.viewer, Tools: r.newTools(),
+		Listener: r.speech.Listener, Voices: r.speech.Presence, Thoughts: r.mind, Viewer: r.viewer, Tools: r.newTools(),
 		Lasts: r.cfg.Lasts, Model: r.preparation.Model, Now: r.cfg.Now, Log: r.cfg.Log,
-		Cameras: r.cameras, DescribeCompany: r.tellPresence, State: r.State, ModelWorks: r.modelWorks, Event: r.event, Record: func(e earshot.Event) { r.unsaved.Add(e) }, Tell: r.tell,
+		Cameras: r.cameras, DescribeCompany: r.tellPresence, State: r.State, ModelWorks: r.modelWorks, Event: r.event, Record: func(e earshot.Event) { r.unsaved.Add(e) }, Tell: r.notices.Tell,
 	}
 }
 

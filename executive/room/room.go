@@ -68,7 +68,6 @@ import (
 	"context"
 	"log/slog"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"earshot"
@@ -80,12 +79,12 @@ import (
 	"earshot/executive/askers"
 	"earshot/executive/command"
 	"earshot/executive/delivery"
-	"earshot/executive/echo"
 	"earshot/executive/exchange"
 	"earshot/executive/explain"
 	"earshot/executive/hearing"
 	"earshot/executive/latency"
 	"earshot/executive/mode"
+	"earshot/executive/notice"
 	"earshot/executive/perception"
 	"earshot/executive/presence"
 	"earshot/executive/question"
@@ -97,11 +96,11 @@ import (
 	"earshot/executive/sight"
 	"earshot/executive/slash"
 	"earshot/executive/snapshot"
+	"earshot/executive/speech"
 	"earshot/executive/thoughts"
 	"earshot/executive/tool"
 	"earshot/executive/unasked"
 	"earshot/internal/lockorder"
-	"earshot/internal/supervise"
 	"earshot/interrupt"
 	"earshot/llm"
 	"earshot/participants"
@@ -235,20 +234,19 @@ type Config struct {
 
 // A Room is one room. Use [New].
 type Room struct {
-	cfg           Config
-	floor         *interrupt.Floor
-	scene         *scene.Scene
-	perceiver     perception.Perceiver // of the scene; belongs to Run
-	slash         *slash.Commands
-	commands      command.Table
-	mind          *thoughts.Thinker
-	echoReference echo.Reference
-	listener      *hearing.Listener
-	exchange      exchange.Tracker
-	awaitedSeats  exchange.WaitList // those that other agents wait for
-	addressing    addressing.Resolver
-	mode          *mode.Control
+	cfg          Config
+	floor        *interrupt.Floor
+	scene        *scene.Scene
+	perceiver    perception.Perceiver // of the scene; belongs to Run
+	slash        *slash.Commands
+	commands     command.Table
+	mind         *thoughts.Thinker
+	exchange     exchange.Tracker
+	awaitedSeats exchange.WaitList // those that other agents wait for
+	addressing   addressing.Resolver
+	mode         *mode.Control
 
+	speech   *speech.Handler
 	entries  admission.Queue // the way into the journal
 	resolver admission.Resolver
 
@@ -261,48 +259,40 @@ type Room struct {
 	shut        chan struct{}   // closed when the room is
 
 	preparation *reply.Preparation[admission.Input]
-	pause       atomic.Pointer[admission.Input] // the newest words after which somebody pauses
 
 	viewer    *sight.Viewer
 	captioner sight.Captioner
 	presence  *presence.Estimator
 
 	mu             lockorder.Mutex[lockorder.State]
-	places         delivery.Set
 	turnOutlets    []*delivery.TurnOutlet // of the live turn, or the last one
 	quiet          bool
-	activeTurn     *activeTurn  // the live turn, or nil
-	asked          int          // questions that wait for a turn
-	seats          []*seat.Seat // the main one first; changed only by Run
-	faults         supervise.Faults
+	activeTurn     *activeTurn     // the live turn, or nil
+	asked          int             // questions that wait for a turn
+	seats          []*seat.Seat    // the main one first; changed only by Run
 	leaving        bool            // the program is ending: no turn begins
-	hinted         map[string]bool // sessions that have been given the hint that is given once
 	rejectedEvents []earshot.Event // events of the room that were refused; Run keeps them
 	activity       activity.Tracker
-	interims       hearing.Interims
-	interimChanges snapshot.Notifier // of the words that are being said
-	pendingCuts    hearing.PendingCuts[admission.Input]
-	voicePresence  *hearing.Presence
 
 	latencies latency.Log // of the last turns
+
+	notices notice.Board
 
 	changes snapshot.Notifier // of what a snapshot shows
 
 	// The fields below belong to Run.
-	set          executive.Config // the settings, as they were when Run was last woken
-	backchannels hearing.Backchannels
-	unasked      *unasked.Tracker // what the main agent may say by itself; its Reminders are for everybody
-	consent      hearing.Consent
-	pending      question.Queue
-	onBehalf     askers.Tracker // in whose name agents act
-	reply        reply.Builder
-	held         tool.PendingCalls          // calls that wait for somebody to confirm them
-	awaited      map[earshot.EventID]string // messages to which something may come, with the outlet beside the place where they were written
-	unsaved      record.RetryQueue          // records of the room itself
-	unreturned   []record.LastWord          // words after which agents may still have to hand over; see [Room.handOverOverdue]
-	unanswered   unanswered                 // the questions that were unanswered when the program began
-	newest       int64                      // the newest sequence
-	began        int64                      // the newest sequence of the past
+	set        executive.Config // the settings, as they were when Run was last woken
+	unasked    *unasked.Tracker // what the main agent may say by itself; its Reminders are for everybody
+	pending    question.Queue
+	onBehalf   askers.Tracker // in whose name agents act
+	reply      reply.Builder
+	held       tool.PendingCalls          // calls that wait for somebody to confirm them
+	awaited    map[earshot.EventID]string // messages to which something may come, with the outlet beside the place where they were written
+	unsaved    record.RetryQueue          // records of the room itself
+	unreturned []record.LastWord          // words after which agents may still have to hand over; see [Room.handOverOverdue]
+	unanswered unanswered                 // the questions that were unanswered when the program began
+	newest     int64                      // the newest sequence
+	began      int64                      // the newest sequence of the past
 }
 
 // New returns a room that continues from its past. It does nothing until it runs.
@@ -310,23 +300,24 @@ func New(cfg Config) *Room {
 	set := cfg.Settings()
 	style, _ := interrupt.ParseStyle(set.MultiParty.TurnTakingProtocol)
 	r := &Room{
-		cfg:           cfg,
-		set:           set,
-		floor:         &interrupt.Floor{Style: style},
-		scene:         &scene.Scene{Name: cfg.People.Name},
-		hinted:        make(map[string]bool),
-		wake:          make(chan struct{}, 1),
-		turnResults:   make(chan turnResult, 1),
-		ownerCalls:    make(chan ownerCall),
-		voicePresence: hearing.NewPresence(),
-		shut:          make(chan struct{}),
+		cfg:         cfg,
+		set:         set,
+		floor:       &interrupt.Floor{Style: style},
+		scene:       &scene.Scene{Name: cfg.People.Name},
+		wake:        make(chan struct{}, 1),
+		turnResults: make(chan turnResult, 1),
+		ownerCalls:  make(chan ownerCall),
+		shut:        make(chan struct{}),
 	}
+	r.notices.Room, r.notices.People, r.notices.Event, r.notices.Changed, r.notices.Recheck = cfg.ID, cfg.People, r.event, r.changes.Notify, r.nudge
+	r.notices.Now, r.notices.Log = cfg.Now, cfg.Log
 	r.addressing = addressing.Resolver{Room: cfg.ID, People: cfg.People, Agents: r.agents, Seats: cfg.Agents != nil, Former: cfg.Former, Orders: cfg.Order != nil, Enters: cfg.Enters}
 	r.preparation = reply.NewPreparation[admission.Input](cfg.Model)
 	r.scene.Moved = r.changes.Notify
 	r.mode = r.newMode()
+	r.entries = admission.Queue{Queue: record.Queue[*admission.Entry]{Limit: maxWaiting}, Mode: r.currentMode, Wake: r.nudge, Shut: r.shut, Lookup: cfg.Event}
+	r.speech = r.newSpeech()
 	r.perceiver = perception.Perceiver{Scene: r.scene, Recent: r.entries.Recent}
-	r.listener = r.newListener()
 	r.onBehalf.People, r.exchange.People = cfg.People, cfg.People
 	r.arrivals.Room, r.arrivals.People, r.arrivals.Now = cfg.ID, cfg.People, cfg.Now
 	r.viewer = &sight.Viewer{Cameras: cfg.Cameras, Now: cfg.Now, Log: cfg.Log, Done: r.nudge}
@@ -336,9 +327,8 @@ func New(cfg Config) *Room {
 	r.slash = r.newCommands()
 	r.commands = r.slash.Table()
 	r.reply = r.newReply()
-	r.entries = admission.Queue{Queue: record.Queue[*admission.Entry]{Limit: maxWaiting}, Mode: r.currentMode, Wake: r.nudge, Shut: r.shut, Lookup: cfg.Event}
 	r.resolver = admission.Resolver{
-		Room: cfg.ID, People: cfg.People, Addressing: &r.addressing, Listener: r.listener, Echo: &r.echoReference, Mode: r.mode, Mind: r.mind,
+		Room: cfg.ID, People: cfg.People, Addressing: &r.addressing, Listener: r.speech.Listener, Echo: &r.speech.Echo, Mode: r.mode, Mind: r.mind,
 		Waits: &r.awaitedSeats, Queue: &r.entries, Agents: r.agents, Turn: r.liveQuestion, Now: cfg.Now, NewID: cfg.NewID, Log: cfg.Log,
 	}
 	r.syncSeats()
@@ -370,9 +360,7 @@ func (r *Room) Run(ctx context.Context) error {
 			r.readSettings()
 			r.take(ctx)
 			r.prepare(ctx)
-			if in := r.pause.Swap(nil); in != nil {
-				r.showListening(ctx, *in, &turns)
-			}
+			r.speech.ShowListening(ctx, r.mayShowListening, &turns)
 		case <-clock.C:
 			r.readSettings()
 			clock.ring(ctx, r)
@@ -389,6 +377,15 @@ func (r *Room) Run(ctx context.Context) error {
 		r.release()
 		r.changes.Notify()
 	}
+}
+
+// mayShowListening reports whether an agent may show by sounds that it listens: not if somebody wants
+// it to be quiet.
+func (r *Room) mayShowListening() bool {
+	r.mu.Lock()
+	quiet := r.quiet
+	r.mu.Unlock()
+	return !quiet && !r.speaking() && r.currentMode().Answers() && len(r.pending) == 0
 }
 
 // readSettings reads the settings for what Run does next: one event, or one turn, sees one
@@ -426,7 +423,7 @@ func (r *Room) close(ctx context.Context, thinking *sync.WaitGroup) {
 	for _, q := range r.pending {
 		r.putOff(q)
 	}
-	r.keepRemainingCuts()
+	r.unsaved.Add(r.speech.TakeCuts()...)
 	r.keep(ctx)
 	r.release()
 }

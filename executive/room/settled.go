@@ -31,6 +31,6 @@ func (r *Room) release() {
 		}
 		delete(r.awaited, id)
 		e := r.event(earshot.Visibility{Scope: earshot.System}, earshot.Settled{About: id})
-		r.places.ShowAt(via, e)
+		r.notices.Outlets.ShowAt(via, e)
 	}
 }

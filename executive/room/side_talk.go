@@ -82,11 +82,8 @@ func (r *Room) reportProgress(e *admission.Entry) {
 	}
 	n := earshot.Notice{Text: e.SideTalk.Progress.Work(r.cfg.Now()).Report(who)}
 	if e.Event().Via != "" {
-		r.tell(e.Event().Via, n)
+		r.notices.Tell(e.Event().Via, n)
 		return
 	}
-	told := r.event(e.Event().Visibility, n)
-	for _, p := range r.places.Around(told.Visibility) {
-		p.Show(told)
-	}
+	r.show(r.event(e.Event().Visibility, n))
 }

@@ -15,7 +15,7 @@ import (
 // nobody, and is safe for concurrent use.
 func (r *Room) Snapshot(a earshot.Audience) api.Snapshot {
 	now := r.cfg.Now()
-	s := api.Snapshot{At: now, RoomState: r.State(a), Scene: snapshot.Facts(r.sceneFor(a, now)), Thoughts: r.mind.Live(a), Words: r.interims.VisibleTo(a)}
+	s := api.Snapshot{At: now, RoomState: r.State(a), Scene: snapshot.Facts(r.sceneFor(a, now)), Thoughts: r.mind.Live(a), Words: r.speech.Interims.VisibleTo(a)}
 	if r.cfg.Parts != nil {
 		s.Parts = r.cfg.Parts()
 	}
@@ -57,13 +57,13 @@ func (r *Room) State(a earshot.Audience) api.RoomState {
 	}
 	s.Agents = snapshot.Agents(agents, r.seats, live, r.latencies, a)
 	s.Speaking = live != nil && live.Message.Visibility.Allows(a)
-	for _, p := range r.places.All() {
+	for _, p := range r.notices.Outlets.All() {
 		if all || p.Near(a) {
 			s.Outlets = append(s.Outlets, p.Name())
 		}
 	}
-	s.Faults = r.faults.All()
-	s.Works = slices.DeleteFunc(s.Works, r.faults.Has)
+	s.Faults = r.notices.Faults.All()
+	s.Works = slices.DeleteFunc(s.Works, r.notices.Faults.Has)
 	return s
 }
 

@@ -129,7 +129,7 @@ func (r *Room) begin(ctx context.Context, q question.Question, turns *sync.WaitG
 	set := r.set
 	places := r.outlets(q, set)
 	if len(places) == 0 && q.Message.Visibility.Scope == earshot.Private {
-		r.tell(q.Message.Via, earshot.Notice{Text: "I cannot answer that in private here: others can read this, too"})
+		r.notices.Tell(q.Message.Via, earshot.Notice{Text: "I cannot answer that in private here: others can read this, too"})
 		r.giveUp(q)
 		return
 	}
@@ -140,7 +140,7 @@ func (r *Room) begin(ctx context.Context, q question.Question, turns *sync.WaitG
 	if q.ToRoom {
 		q.Seat.History.Overhear(q.Message, r.scene.For(r.listeners(q)).Versions())
 	}
-	r.backchannels.Stop()
+	r.speech.StopListening()
 	q.AsOf = r.preparation.AsOf(q, r.cfg.Now())
 	q.Begins(r.cfg.Now, r.changes.Notify)
 	spec := r.spec(q, set)
@@ -153,9 +153,9 @@ func (r *Room) begin(ctx context.Context, q question.Question, turns *sync.WaitG
 	q.Trace.SetVisibility(q.Rests.Visibility)
 	spec.Tracker = &q.Trace.Tracker
 	if late := set.Speech.FillerAfter.Duration(); late > 0 && asked != nil && q.FromPerson() && slices.ContainsFunc(places, (*delivery.Outlet).Audible) {
-		spec.Filler = turn.NewFiller(q.Turn, r.listener.End(q.Message).Add(late).Sub(r.cfg.Now()), q.Progress.Quiet)
+		spec.Filler = turn.NewFiller(q.Turn, r.speech.Listener.End(q.Message).Add(late).Sub(r.cfg.Now()), q.Progress.Quiet)
 	}
-	spec.Outlets = r.openTurnOutlets(places, q.Rests.Visibility, sync.OnceFunc(func() { r.listener.Heard(q.Message) }))
+	spec.Outlets = r.openTurnOutlets(places, q.Rests.Visibility, sync.OnceFunc(func() { r.speech.Listener.Heard(q.Message) }))
 	ctx, end := context.WithCancel(ctx)
 	r.setActiveTurn(&activeTurn{Question: q, end: end})
 	r.cfg.Log.Debug("turn begins", "turn", q.Turn, "agent", q.Seat.ID, "outlets", len(places), "model", asked != nil)
@@ -173,11 +173,11 @@ func (r *Room) begin(ctx context.Context, q question.Question, turns *sync.WaitG
 // once: an answer without it would come from somebody who has forgotten everything.
 func (r *Room) ensureAwake(ctx context.Context, s *seat.Seat) bool {
 	err := r.wakeSeat(ctx, s)
-	ill := r.faults.Has(memoryFault)
+	ill := r.notices.Faults.Has(memoryFault)
 	switch {
 	case err != nil:
 		r.cfg.Log.Warn("a seat cannot be woken", "agent", s.ID, "err", err)
-		r.reportOnce(earshot.Notice{Key: memoryFault, Text: "the earlier conversation cannot be read, so " + s.Name + " cannot answer", Cure: "earshot doctor"})
+		r.notices.ReportOnce(earshot.Notice{Key: memoryFault, Text: "the earlier conversation cannot be read, so " + s.Name + " cannot answer", Cure: "earshot doctor"})
 	case ill:
 		r.Report(earshot.Notice{Key: memoryFault, Text: "the earlier conversation can be read again", Over: true})
 	}
@@ -223,7 +223,7 @@ func (r *Room) conclude(ctx context.Context, e turnResult) {
 	if !e.set.Interruption.SavePartial {
 		e.reply.Offered = e.reply.Delivered()
 	}
-	if r.premature(e) {
+	if r.speech.Premature(&e.question, e.reply) {
 		e.reply = earshot.Reply{Outcome: earshot.Suppressed, Turn: e.reply.Turn, About: e.reply.About, Reflex: e.reply.Reflex}
 	}
 	if e.reply.Handover = e.handover(); e.reply.Handover != nil {
@@ -252,12 +252,12 @@ func (r *Room) conclude(ctx context.Context, e turnResult) {
 		e.question.Seat.ForeignNames += e.generation.Filter.Envelopes.Foreign
 	}
 	if e.generation != nil && e.generation.Halved {
-		r.reportOnce(earshot.Notice{
+		r.notices.ReportOnce(earshot.Notice{
 			Key: "context", Text: "the dialogue is too long for the model, so its older half was left out",
 			Cure: "choose a model with a larger context, or enlarge it (for Ollama: OLLAMA_CONTEXT_LENGTH)",
 		})
 	}
-	r.noteSpoken(e)
+	r.speech.NoteReply(&e.question, e.reply)
 	if e.reply.Offered != "" && e.reply.Handover == nil {
 		e.question.Seat.History.Spoke(done)
 		e.question.Seat.History.TrackCut(done)

@@ -34,8 +34,8 @@ func (r *Room) newMind() *thoughts.Thinker {
 		},
 		Floor: r.floorTaken, Nudge: r.nudge,
 		OnOwner: func(ctx context.Context, do func(context.Context)) error { return r.runOnOwner(ctx, do) },
-		Context: r.thoughtContext, Event: r.event, Record: r.record, Tell: r.tell,
-		ModelFails: func() bool { return r.faults.Has(generation.FaultKey) },
+		Context: r.thoughtContext, Event: r.event, Record: r.record, Tell: r.notices.Tell,
+		ModelFails: func() bool { return r.notices.Faults.Has(generation.FaultKey) },
 	}, &think.Mind{Model: r.cfg.Model, Settings: r.cfg.Settings, Now: r.cfg.Now, NewID: r.cfg.NewID, Log: r.cfg.Log, Moved: r.changes.Notify})
 }
 

@@ -64,7 +64,7 @@ func (r *Room) askUnanswered(ctx context.Context) {
 // answered: a terminal comes a moment after whoever sits at it.
 func (r *Room) receives(e earshot.Event) bool {
 	return r.addressing.IsHere(e.Author) && slices.ContainsFunc(r.outlets(question.Question{Message: e}, r.set), func(p *delivery.Outlet) bool {
-		return r.readsAt(p, r.cfg.People.Current(e.Author))
+		return r.notices.ReadsAt(p, r.cfg.People.Current(e.Author))
 	})
 }
 

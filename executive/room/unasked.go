@@ -192,7 +192,7 @@ func (r *Room) byReflex(e *admission.Entry) bool {
 			return false
 		}
 	}
-	return len(e.Questions) > 0 || r.listener.Cuts(admission.Words(e.Event().Body))
+	return len(e.Questions) > 0 || r.speech.Listener.Cuts(admission.Words(e.Event().Body))
 }
 
 // nextThought returns when recent events should be weighed; the zero time while there are none.
