@@ -131,6 +131,15 @@ func (q Question) Unasked() bool {
 	return q.ToRoom || q.Candidate.Unbidden()
 }
 
+// Decision returns the decision of its agent about it.
+func (q *Question) Decision(verdict earshot.Verdict, reasons ...string) earshot.Decision {
+	d := earshot.Decision{About: q.Message.ID, Agent: q.Seat.ID, Verdict: verdict, Reasons: reasons}
+	if verdict == earshot.Speak {
+		d.Turn = q.Turn
+	}
+	return d
+}
+
 // Answers reports whether it answers any of some messages, or began with one. A nil question does
 // not.
 func (q *Question) Answers(is func(earshot.EventID) bool) bool {

@@ -87,10 +87,10 @@ func (r *Room) runConfirmed(ctx context.Context, w tool.PendingCall, by particip
 		Askers: w.Asked, Rests: prompt.Provenance{Visibility: w.Visibility, Sources: slices.Clone(w.Rests)},
 		Confirmed: &tool.ConfirmedCall{Call: w.Call, By: by},
 	}
-	e := r.decision(q, earshot.Speak, decision.Confirmed)
-	d := e.Body.(earshot.Decision)
+	d := q.Decision(earshot.Speak, decision.Confirmed)
 	d.By = by.ID
-	e.Body, e.Sources = d, q.Rests.Sources
+	e := r.decided(q, d)
+	e.Sources = q.Rests.Sources
 	if !r.settle(ctx, e) {
 		return errUnconfirmed
 	}

@@ -8,7 +8,6 @@ import (
 	"earshot/executive/latency"
 	"earshot/executive/presence"
 	"earshot/executive/question"
-	"earshot/executive/record"
 	"earshot/executive/reflex"
 	"earshot/executive/revision"
 	"earshot/executive/tool"
@@ -71,7 +70,7 @@ func (r *Room) forget(ctx context.Context, by earshot.ParticipantID, gone ...ear
 	r.preparation.Drop()
 	r.captioner.Forget(is)
 	r.unanswered.messages = slices.DeleteFunc(r.unanswered.messages, func(e earshot.Event) bool { return is(e.ID) })
-	r.unreturned = slices.DeleteFunc(r.unreturned, func(l record.LastWord) bool { return is(l.Said.ID) })
+	r.chain.Forget(is)
 	for _, id := range gone {
 		r.unasked.Reminders.Apply(earshot.Event{ID: id, Body: earshot.Tombstone{}})
 	}

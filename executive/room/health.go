@@ -16,17 +16,17 @@ import (
 // health returns the notice that follows from how a turn ended, if it is due at once: that the
 // model fails, the first time. Recovery is reported by recovers.
 func (r *Room) health(e turnResult) (earshot.Notice, bool) {
-	model := r.modelOf(e.question.Seat)
+	model := r.modelOf(e.Question.Seat)
 	switch {
 	case errors.Is(e.err, llm.ErrParked): // it was busy, and is well
-	case e.err != nil && e.generation != nil && !errors.Is(e.err, turn.ErrUnheard):
+	case e.err != nil && e.Generation != nil && !errors.Is(e.err, turn.ErrUnheard):
 		n := generation.FaultNotice(e.err)
 		n.Key = model
-		if e.question.Rests.Visibility.Scope == earshot.Private {
+		if e.Question.Rests.Visibility.Scope == earshot.Private {
 			n.Text = generation.FaultKind(e.err) // everybody is told, and a server's text may quote what it was asked
 		}
 		return n, r.notices.Faults.Change(r.cfg.Now(), n)
-	case e.err == nil && e.generation != nil && e.reply.Offered != "" && r.notices.Faults.Has(model):
+	case e.err == nil && e.Generation != nil && e.Reply.Offered != "" && r.notices.Faults.Has(model):
 		n := earshot.Notice{Key: model, Text: "the " + model + " answers again", Over: true}
 		return n, r.notices.Faults.Change(r.cfg.Now(), n)
 	}

@@ -7,8 +7,12 @@ import (
 	"earshot/conversation"
 	"earshot/executive"
 	"earshot/executive/admission"
+	"earshot/executive/chain"
+	"earshot/executive/decision"
 	"earshot/executive/delivery"
 	"earshot/executive/question"
+	"earshot/executive/seat"
+	"earshot/executive/unasked"
 	"earshot/interrupt"
 )
 
@@ -31,6 +35,35 @@ func (r *Room) outlets(q question.Question, set executive.Config) []*delivery.Ou
 // [question.Question.Audience].
 func (r *Room) listeners(q question.Question) earshot.Audience {
 	return q.Audience(r.cfg.ID, r.cfg.People)
+}
+
+// newChain returns what continues the talk of agents with each other.
+func (r *Room) newChain() *chain.Chain {
+	return &chain.Chain{Host: chain.Host{
+		Room: r.cfg.ID, People: r.cfg.People, Tracker: &r.exchange, Addressing: &r.addressing, Floor: r.floor,
+		Seats: func() []*seat.Seat { return r.seats }, Pending: func() question.Queue { return r.pending },
+		Limit: func() int { return r.set.MultiParty.TurnLimit }, Against: r.silenced,
+		Reaches: func(q question.Question) bool { return len(r.outlets(q, r.set)) > 0 },
+		NewID:   r.cfg.NewID, Event: r.decided, Settle: r.settle, Record: func(e ...earshot.Event) { r.unsaved.Add(e...) },
+		Ask: func(q ...question.Question) { r.wait(append(r.pending, q...)) }, Narrow: r.supersede, Drop: r.drop, GiveUp: r.giveUp, Reach: r.cfg.Reach,
+	}}
+}
+
+// silenced returns the reason for which no agent speaks without being asked by a person, or nothing.
+func (r *Room) silenced() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	switch {
+	case !r.set.Enabled:
+		return decision.Disabled
+	case r.currentMode() == earshot.Paused:
+		return unasked.OnHold
+	case r.currentMode() == earshot.OffRecord:
+		return decision.Unheard
+	case r.quiet:
+		return decision.Hushed
+	}
+	return ""
 }
 
 // supersede gives up, of the questions that wait for one agent in one conversation, all but one; see

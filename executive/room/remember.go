@@ -63,7 +63,7 @@ func (r *Room) restorePast() {
 	}
 	r.mind.Resume(r.cfg.Past)
 	r.onBehalf.Restore(r.cfg.Past)
-	r.unreturned = record.LastWords(r.cfg.Past, r.exchange.Kind)
+	r.chain.Overdue = record.LastWords(r.cfg.Past, r.exchange.Kind)
 	r.unanswered.messages, r.unanswered.had = record.CutShort(r.cfg.Past)
 	r.began = r.newest
 	for _, s := range r.seats {

@@ -19,13 +19,13 @@ import (
 
 // cutOff notes in a reply that has ended whether it can be resumed, and which one it has resumed.
 func (r *Room) cutOff(e *turnResult) {
-	reply := &e.reply
-	reply.Resumes = e.question.Resumes.ID
+	reply := &e.Reply
+	reply.Resumes = e.Question.Resumes.ID
 	if reply.Reflex && reply.Resumes == "" || reply.Offered == "" {
 		return // a reflex answers again instead
 	}
 	if reply.Outcome == earshot.Interrupted {
-		cut, _ := e.question.Resumes.Body.(earshot.Reply)
+		cut, _ := e.Question.Resumes.Body.(earshot.Reply)
 		reply.Unfinished = reply.Unfinished || reply.Truncated || reply.Reflex && cut.Unfinished
 	}
 	if within := e.set.Interruption.ResumeWithin.Duration(); within > 0 && dialogue.Unfinished(*reply) {

@@ -54,5 +54,5 @@ func (r *Room) reask(e *admission.Entry, b earshot.Revision) []earshot.Event {
 		Askers: askers.Add(again.Askers, e.Who), Rests: prompt.Provenance{Visibility: again.Message.Visibility},
 	}
 	e.Questions = append(e.Questions, q)
-	return []earshot.Event{r.decided(q, earshot.Speak, []string{decision.Reworded})}
+	return []earshot.Event{r.decided(q, q.Decision(earshot.Speak, decision.Reworded))}
 }

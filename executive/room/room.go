@@ -77,6 +77,7 @@ import (
 	"earshot/executive/addressing"
 	"earshot/executive/admission"
 	"earshot/executive/askers"
+	"earshot/executive/chain"
 	"earshot/executive/command"
 	"earshot/executive/delivery"
 	"earshot/executive/exchange"
@@ -289,10 +290,10 @@ type Room struct {
 	held       tool.PendingCalls          // calls that wait for somebody to confirm them
 	awaited    map[earshot.EventID]string // messages to which something may come, with the outlet beside the place where they were written
 	unsaved    record.RetryQueue          // records of the room itself
-	unreturned []record.LastWord          // words after which agents may still have to hand over; see [Room.handOverOverdue]
-	unanswered unanswered                 // the questions that were unanswered when the program began
-	newest     int64                      // the newest sequence
-	began      int64                      // the newest sequence of the past
+	chain      *chain.Chain
+	unanswered unanswered // the questions that were unanswered when the program began
+	newest     int64      // the newest sequence
+	began      int64      // the newest sequence of the past
 }
 
 // New returns a room that continues from its past. It does nothing until it runs.
@@ -327,6 +328,7 @@ func New(cfg Config) *Room {
 	r.slash = r.newCommands()
 	r.commands = r.slash.Table()
 	r.reply = r.newReply()
+	r.chain = r.newChain()
 	r.resolver = admission.Resolver{
 		Room: cfg.ID, People: cfg.People, Addressing: &r.addressing, Listener: r.speech.Listener, Echo: &r.speech.Echo, Mode: r.mode, Mind: r.mind,
 		Waits: &r.awaitedSeats, Queue: &r.entries, Agents: r.agents, Turn: r.liveQuestion, Now: cfg.Now, NewID: cfg.NewID, Log: cfg.Log,

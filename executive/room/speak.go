@@ -10,6 +10,7 @@ import (
 	"earshot"
 	"earshot/executive"
 	"earshot/executive/admission"
+	"earshot/executive/chain"
 	"earshot/executive/delivery"
 	"earshot/executive/generation"
 	"earshot/executive/latency"
@@ -24,12 +25,10 @@ import (
 
 // A turnResult says how a turn ended.
 type turnResult struct {
-	question   question.Question
-	set        executive.Config // with which it began
-	began      time.Time
-	reply      earshot.Reply
-	err        error
-	generation *generation.Request // nil if no model was asked
+	chain.Result
+	set   executive.Config // with which it began
+	began time.Time
+	err   error
 }
 
 // An activeTurn is the turn that has not ended yet. Anybody who got it from the room may read its
@@ -46,7 +45,7 @@ type activeTurn struct {
 // next begins a turn if a question waits and the floor is free.
 func (r *Room) next(ctx context.Context, turns *sync.WaitGroup) {
 	r.syncSeats()
-	r.handOverOverdue(ctx)
+	r.chain.HandOverOverdue(ctx)
 	r.askUnanswered(ctx)
 	r.recheckQuestion(ctx)
 	r.startLooks(ctx) // even while somebody speaks: afterwards is too late
@@ -123,7 +122,7 @@ func (r *Room) begin(ctx context.Context, q question.Question, turns *sync.WaitG
 		r.saidUnasked(q, reply)
 		return
 	}
-	if r.excessive(ctx, q) {
+	if r.chain.Excessive(ctx, q) {
 		return
 	}
 	set := r.set
@@ -165,7 +164,7 @@ func (r *Room) begin(ctx context.Context, q question.Question, turns *sync.WaitG
 		reply, err := turn.Run(ctx, spec)
 		reply.Reflex = asked == nil
 		reply.Truncated = asked != nil && asked.Truncated
-		r.turnResults <- turnResult{q, set, began, reply, err, asked}
+		r.turnResults <- turnResult{chain.Result{Question: q, Reply: reply, Generation: asked}, set, began, err}
 	})
 }
 
@@ -219,60 +218,60 @@ func (r *Room) openTurnOutlets(places []*delivery.Outlet, v earshot.Visibility, 
 // conclude records the truth about a turn.
 func (r *Room) conclude(ctx context.Context, e turnResult) {
 	r.setActiveTurn(nil)
-	l := e.question.Latency(e.reply, r.cfg.Now()) // before the following takes its time
+	l := e.Question.Latency(e.Reply, r.cfg.Now()) // before the following takes its time
 	if !e.set.Interruption.SavePartial {
-		e.reply.Offered = e.reply.Delivered()
+		e.Reply.Offered = e.Reply.Delivered()
 	}
-	if r.speech.Premature(&e.question, e.reply) {
-		e.reply = earshot.Reply{Outcome: earshot.Suppressed, Turn: e.reply.Turn, About: e.reply.About, Reflex: e.reply.Reflex}
+	if r.speech.Premature(&e.Question, e.Reply) {
+		e.Reply = earshot.Reply{Outcome: earshot.Suppressed, Turn: e.Reply.Turn, About: e.Reply.About, Reflex: e.Reply.Reflex}
 	}
-	if e.reply.Handover = e.handover(); e.reply.Handover != nil {
-		e.reply.Reflex = true
+	if e.Reply.Handover = e.Handover(); e.Reply.Handover != nil {
+		e.Reply.Reflex = true
 	}
-	if e.err != nil && e.reply.Outcome == earshot.Failed {
-		e.reply.Fault = generation.FaultKind(e.err)
+	if e.err != nil && e.Reply.Outcome == earshot.Failed {
+		e.Reply.Fault = generation.FaultKind(e.err)
 	}
 	r.cutOff(&e)
-	e.reply.Took = max(r.cfg.Now().Sub(e.began), 0)
-	done := r.end(e.question, e.reply)
+	e.Reply.Took = max(r.cfg.Now().Sub(e.began), 0)
+	done := r.end(e.Question, e.Reply)
 	done.At = e.began
-	calls := r.calls(e, &done)
+	calls := r.chain.Targets(&e.Result, &done)
 	n, news := r.health(e)
 	if news { // first, because somebody who waits for the reply may leave when it has ended
 		r.unsaved.Add(r.event(earshot.Visibility{Scope: earshot.System}, n))
 	}
 	r.unsaved.Add(done)
-	l.Outcome = e.reply.Outcome
-	r.recordLatency(latency.Record{Latency: l, Whom: e.question.Whom(), Visibility: done.Visibility})
-	r.saidUnasked(e.question, e.reply)
-	if e.reply.Delivered() != "" {
+	l.Outcome = e.Reply.Outcome
+	r.recordLatency(latency.Record{Latency: l, Whom: e.Question.Whom(), Visibility: done.Visibility})
+	r.saidUnasked(e.Question, e.Reply)
+	if e.Reply.Delivered() != "" {
 		r.unasked.Spoken()
 	}
-	if e.generation != nil {
-		e.question.Seat.ForeignNames += e.generation.Filter.Envelopes.Foreign
+	if e.Generation != nil {
+		e.Question.Seat.ForeignNames += e.Generation.Filter.Envelopes.Foreign
 	}
-	if e.generation != nil && e.generation.Halved {
+	if e.Generation != nil && e.Generation.Halved {
 		r.notices.ReportOnce(earshot.Notice{
 			Key: "context", Text: "the dialogue is too long for the model, so its older half was left out",
 			Cure: "choose a model with a larger context, or enlarge it (for Ollama: OLLAMA_CONTEXT_LENGTH)",
 		})
 	}
-	r.speech.NoteReply(&e.question, e.reply)
-	if e.reply.Offered != "" && e.reply.Handover == nil {
-		e.question.Seat.History.Spoke(done)
-		e.question.Seat.History.TrackCut(done)
+	r.speech.NoteReply(&e.Question, e.Reply)
+	if e.Reply.Offered != "" && e.Reply.Handover == nil {
+		e.Question.Seat.History.Spoke(done)
+		e.Question.Seat.History.TrackCut(done)
 	}
 	if e.err != nil {
 		level := slog.LevelWarn
 		if n.Key != "" && !news {
 			level = slog.LevelDebug // it is an outage that was already reported
 		}
-		r.cfg.Log.Log(ctx, level, "the turn failed", "turn", e.reply.Turn, "why", generation.FaultKind(e.err))
+		r.cfg.Log.Log(ctx, level, "the turn failed", "turn", e.Reply.Turn, "why", generation.FaultKind(e.err))
 	}
-	r.cfg.Log.Info("turn ended", "turn", e.reply.Turn, "outcome", string(e.reply.Outcome),
-		"offered", len(e.reply.Offered), "delivered", len(e.reply.Delivered()), "took", r.cfg.Now().Sub(e.began))
+	r.cfg.Log.Info("turn ended", "turn", e.Reply.Turn, "outcome", string(e.Reply.Outcome),
+		"offered", len(e.Reply.Offered), "delivered", len(e.Reply.Delivered()), "took", r.cfg.Now().Sub(e.began))
 	if slices.ContainsFunc(r.keep(ctx), func(kept earshot.Event) bool { return kept.ID == done.ID && kept.Body.Kind() == earshot.KindReply }) {
-		r.follow(ctx, e, done, calls)
+		r.chain.Follow(ctx, &e.Result, done, calls)
 	}
 }
 

@@ -61,7 +61,7 @@ func (r *Room) chooseUnasked(ctx context.Context, since interrupt.Ticket, next f
 			return question.Question{}, false
 		}
 		q := r.questionOf(d.Candidate, since)
-		if !r.settle(ctx, r.decided(q, d.Verdict, d.Reasons)) {
+		if !r.settle(ctx, r.decided(q, q.Decision(d.Verdict, d.Reasons...))) {
 			return question.Question{}, false // the disk is full
 		}
 		r.unasked.Apply(d, m.Now)
@@ -91,13 +91,21 @@ func (r *Room) questionOf(c *unasked.Candidate, since interrupt.Ticket) question
 	return q
 }
 
-// decided returns the event of a decision that the agent made by itself.
-func (r *Room) decided(q question.Question, verdict earshot.Verdict, why []string) earshot.Event {
-	e := r.decision(q, verdict, "")
-	d := e.Body.(earshot.Decision)
-	d.Reasons = why
-	e.Body = d
+// decided returns the event of an agent's decision about a question that no person has just asked.
+func (r *Room) decided(q question.Question, d earshot.Decision) earshot.Event {
+	e := r.event(q.Rests.Visibility, d)
+	e.Author, e.Sources = q.Seat.ID, []earshot.EventID{q.Message.ID}
 	return e
+}
+
+// settle records decisions of the room itself, and reports whether they are on record: what is not
+// recorded does not happen.
+func (r *Room) settle(ctx context.Context, decisions ...earshot.Event) bool {
+	if len(decisions) == 0 {
+		return false
+	}
+	_, err := r.append(ctx, decisions...)
+	return err == nil
 }
 
 // saidUnasked notes how a turn ended that nobody had asked for, or not just now, including one that
@@ -153,7 +161,7 @@ func (r *Room) recheckQuestion(ctx context.Context) {
 		Askers: []participants.Participant{open.Asker}, Rests: prompt.Provenance{Visibility: open.Event.Visibility}, ToRoom: true,
 		Chain: open.Agents, Aloud: open.Event.Body.Kind() == earshot.KindUtterance,
 	}
-	if r.settle(ctx, r.decided(q, verdict, why)) && verdict == earshot.Speak {
+	if r.settle(ctx, r.decided(q, q.Decision(verdict, why...))) && verdict == earshot.Speak {
 		r.unasked.Speaks(m.Now, open.Event.Visibility)
 		r.wait(append(r.pending, q))
 	}
