@@ -476,7 +476,15 @@ func TestForgetKilled(t *testing.T) {
 		if _, err := os.Stat(wish); err == nil {
 			t.Fatalf("round %d: it is not finished", round)
 		}
-		if left := h.leftIn("/state", "zanzibar"); len(left) == 0 {
+		left := h.leftIn("/state", "zanzibar")
+		for range 20 { // a command that has no time left to remove the last traces leaves them to the next
+			if !begun || len(left) == 0 {
+				break
+			}
+			h.next(t, 1)
+			left = h.leftIn("/state", "zanzibar")
+		}
+		if len(left) == 0 {
 			finished++
 			h.without(t, "zanzibar", before)
 		} else if begun {

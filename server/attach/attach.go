@@ -26,6 +26,10 @@ var ErrLost = errors.New("the connection to earshot was lost")
 // healthy one takes them at once.
 const parting = 2 * time.Second
 
+// greeting is how long the provider waits for the daemon to say that the terminal is in the room. If
+// it takes longer, whoever sits there can at least type, and leave.
+const greeting = 5 * time.Second
+
 // A Passing outlet is there for a moment, such as for one question: nobody's presence is announced
 // for it. It is optional; [Run] tests for it.
 type Passing interface {
@@ -41,7 +45,8 @@ type Passing interface {
 // room refused it. After any other error it may or may not have been admitted; an event emitted
 // again with the same ID is kept once.
 //
-// Before o shows something, names knows everybody mentioned in it. If the person may not stay any
+// p runs when the terminal is in the room: whatever happens there from then on is shown. Before o
+// shows something, names knows everybody mentioned in it. If the person may not stay any
 // more, the error is a [*api.Refusal].
 func Run(ctx context.Context, conn *wire.Conn, p providers.Provider, o earshot.Outlet, names *Names) error {
 	defer conn.Close()
@@ -51,6 +56,7 @@ func Run(ctx context.Context, conn *wire.Conn, p providers.Provider, o earshot.O
 		outlet: o,
 		names:  names,
 		window: make(chan struct{}, wire.Unanswered),
+		there:  make(chan struct{}),
 		lost:   make(chan struct{}),
 	}
 	flowing, ok := o.(earshot.Flowing)
@@ -65,9 +71,12 @@ type session struct {
 	box    *wire.Outbox
 	outlet earshot.Outlet
 	names  *Names
-	name   string // the outlet's name in the room; used by the reading goroutine
+
+	welcomed bool   // used by the reading goroutine, as is name
+	name     string // the outlet's name in the room
 
 	window chan struct{} // holds one for each unanswered event
+	there  chan struct{} // closed when the terminal is in the room
 	lost   chan struct{} // closed when no answer can come any more
 
 	mu      sync.Mutex
@@ -84,6 +93,11 @@ var errDone = errors.New("the terminal is done")
 func (s *session) run(ctx context.Context, p providers.Provider) error {
 	g, gctx := errgroup.WithContext(ctx)
 	g.Go(func() error {
+		select {
+		case <-s.there: // once a prompt is visible, everything after it is shown
+		case <-time.After(greeting):
+		case <-gctx.Done(): // it learns that itself
+		}
 		if err := p.Run(gctx, s.emit); err != nil {
 			return err
 		}
@@ -151,7 +165,11 @@ func (s *session) take(ctx context.Context, f wire.Frame) error {
 	case wire.Beat:
 		s.beat()
 	case wire.Welcome:
-		s.name = f.Outlet
+		if s.welcomed {
+			return errors.New("a daemon must welcome a terminal once")
+		}
+		s.welcomed, s.name = true, f.Outlet
+		close(s.there)
 	case wire.Ack:
 		return s.answered(f.N, nil)
 	case wire.Refused:

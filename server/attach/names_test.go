@@ -10,6 +10,7 @@ import (
 	"sync"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"earshot"
 	"earshot/api"
@@ -133,6 +134,43 @@ func TestEnded(t *testing.T) {
 		}
 		near.Close()
 	})
+}
+
+// TestPromptAfterWelcome: nobody can type before the terminal is in the room, since what is shown there
+// meanwhile would be missed, unless the daemon takes too long.
+func TestPromptAfterWelcome(t *testing.T) {
+	for _, tt := range []struct {
+		name              string
+		welcome, prompted time.Duration
+	}{
+		{"a daemon that is busy", time.Second, time.Second},
+		{"a daemon that hangs", time.Hour, 5 * time.Second},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				near, far := net.Pipe()
+				began, prompted := time.Now(), make(chan time.Duration, 1)
+				ctx, hangUp := context.WithCancel(t.Context())
+				done := make(chan error, 1)
+				go func() {
+					done <- attach.Run(ctx, wire.NewConn(far, far, wire.MaxDown), sense(func(ctx context.Context, _ providers.Emit) error {
+						prompted <- time.Since(began)
+						<-ctx.Done()
+						return nil
+					}), &testkit.Voice{}, new(attach.Names))
+				}()
+				go io.Copy(io.Discard, near)
+				welcome := time.AfterFunc(tt.welcome, func() { _, _ = io.WriteString(near, `{"welcome":{"outlet":"terminal-1"}}`+"\n") })
+				if at := <-prompted; at != tt.prompted {
+					t.Errorf("prompted after %v, want %v", at, tt.prompted)
+				}
+				welcome.Stop()
+				hangUp()
+				<-done
+				near.Close()
+			})
+		})
+	}
 }
 
 // TestMayNotStayAtBothEnds: what is typed at a terminal that may not stay is refused, not admitted.
