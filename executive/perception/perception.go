@@ -5,6 +5,10 @@
 package perception
 
 import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
 	"strings"
 
 	"earshot"
@@ -20,6 +24,16 @@ type Perceiver struct {
 
 	// Recent returns an event, if the room remembers it, so that a revised message keeps its attachments.
 	Recent func(earshot.EventID) earshot.Event
+
+	// Scenery returns the newest events of the room from which the scene is made, oldest first. It may
+	// wait for a disk. If nil, the scene is never compared with the journal.
+	Scenery func(context.Context) ([]earshot.Event, error)
+
+	// Perceivable reports whether an agent may see an event.
+	Perceivable func(earshot.Event) bool
+
+	Tell func(text string) // tells the people in the room something
+	Log  *slog.Logger
 
 	perceived int64 // events that were given to the scene
 }
@@ -60,16 +74,51 @@ func (p *Perceiver) Perceive(e earshot.Event) {
 // Complete reports whether the scene has taken in each event that it was given, in order.
 func (p *Perceiver) Complete() bool { return p.Scene.Counts(p.perceived) }
 
-// Resync rebuilds the scene from those events of the journal, oldest first, that an agent may see,
-// and reports whether it differed.
-func (p *Perceiver) Resync(events []earshot.Event, perceivable func(earshot.Event) bool) (differed bool) {
+// Resync rebuilds the scene from the journal, and reports whether it differed. Nothing may be written
+// to the journal meanwhile.
+func (p *Perceiver) Resync(ctx context.Context) (differed bool, err error) {
+	if p.Scenery == nil {
+		return false, errNoJournal
+	}
+	events, err := p.Scenery(ctx)
+	if err != nil {
+		return false, fmt.Errorf("reading the journal: %w", err)
+	}
 	fresh := &Perceiver{Scene: new(scene.Scene), Recent: p.Recent}
 	for _, e := range events {
-		if perceivable(e) {
+		if p.Perceivable(e) {
 			fresh.Perceive(e)
 		}
 	}
-	return p.Scene.Resync(fresh.Scene, p.perceived)
+	return p.Scene.Resync(fresh.Scene, p.perceived), nil
+}
+
+var errNoJournal = errors.New("there is no journal to compare with")
+
+// resynced tells the people in a room that the scene differed from the journal.
+const resynced = "what I knew about the situation did not match the journal, so I have rebuilt it from the journal"
+
+// Mend compares the scene with the journal, and tells people if it differed.
+func (p *Perceiver) Mend(ctx context.Context) {
+	if p.Scenery == nil {
+		return
+	}
+	differed, err := p.Resync(ctx)
+	switch {
+	case err != nil:
+		p.Log.Warn("the scene could not be compared with the journal", "err", err)
+	case differed:
+		p.Log.Warn("the scene did not match the journal and was rebuilt")
+		p.Tell(resynced)
+	}
+}
+
+// Answer says in words what a comparison with the journal has found.
+func Answer(differed bool) string {
+	if differed {
+		return "It did not match the journal, so I have rebuilt it from the journal; /context shows it."
+	}
+	return "It matches the journal."
 }
 
 // said adds somebody's words to a field.

@@ -1,6 +1,7 @@
 package perception_test
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -105,16 +106,25 @@ func TestResync(t *testing.T) {
 		}
 		all := record(bodies...)
 		p := perceiver()
+		p.Perceivable = perceivable
+		p.Scenery = func(context.Context) ([]earshot.Event, error) { return all, nil }
+		resync := func() bool {
+			differed, err := p.Resync(context.Background())
+			if err != nil {
+				t.Fatal(err)
+			}
+			return differed
+		}
 		for _, e := range slices.DeleteFunc(slices.Clone(all), func(e earshot.Event) bool { return !perceivable(e) }) {
 			p.Perceive(e)
 		}
 		want := fields(p.Scene)
-		if !p.Complete() || p.Resync(all, perceivable) || fields(p.Scene) != want {
+		if !p.Complete() || resync() || fields(p.Scene) != want {
 			t.Fatalf("rebuilt it is\n%s\nand was\n%s", fields(p.Scene), want)
 		}
 		p.Scene.Put(scene.Item{Field: scene.Notes, Event: "spoilt", At: noon, Text: "of nobody", Visibility: earshot.Visibility{Scope: earshot.Public}})
 		p.Scene.Took(1)
-		if p.Complete() || !p.Resync(all, perceivable) || p.Resync(all, perceivable) || !p.Complete() || fields(p.Scene) != want {
+		if p.Complete() || !resync() || resync() || !p.Complete() || fields(p.Scene) != want {
 			t.Fatalf("mended it is\n%s\nand was\n%s", fields(p.Scene), want)
 		}
 	})

@@ -33,7 +33,7 @@ func (r *Room) holdCall(ctx context.Context, by *toolset.Context, h *tool.HeldCa
 		HeldCall: *h, Agent: by.Agent.ID, Question: q.Message, Asked: slices.Clone(by.Called),
 		Rests: q.Rests.With(q.Message.ID).Sources, Visibility: q.Rests.Visibility,
 	}
-	_ = r.runOnOwner(context.WithoutCancel(ctx), func(context.Context) {
+	_ = r.owner.Do(context.WithoutCancel(ctx), func(context.Context) {
 		r.mu.Lock()
 		stands := r.activeTurn != nil && r.activeTurn.Turn == by.ID && !r.activeTurn.moved
 		r.mu.Unlock()
@@ -56,7 +56,7 @@ func (r *Room) holdCall(ctx context.Context, by *toolset.Context, h *tool.HeldCa
 // calls.
 func (r *Room) confirmCommand(ctx context.Context, c command.Call) (answer string, err error) {
 	number := strings.TrimSpace(string(c.Args))
-	lost := r.runOnOwner(ctx, func(ctx context.Context) {
+	lost := r.owner.Do(ctx, func(ctx context.Context) {
 		theirs := r.held.Of(r.cfg.Now(), c.By, c.Audience)
 		if number == "" {
 			answer = tool.Offers(theirs, r.cfg.People.Name)

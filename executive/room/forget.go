@@ -79,7 +79,7 @@ func (r *Room) forget(ctx context.Context, by earshot.ParticipantID, gone ...ear
 	r.forgotten(is)
 	r.scene.Forget(gone...)
 	if r.cfg.Scenery != nil { // older entries come back
-		if _, err := r.resync(ctx); err != nil {
+		if _, err := r.perceiver.Resync(ctx); err != nil {
 			r.cfg.Log.Warn("the scene could not be compared with the journal", "err", err)
 		}
 	}
@@ -103,7 +103,7 @@ func (r *Room) forgotten(is func(earshot.EventID) bool) {
 // any of them is cut. Forget is safe for concurrent use, and returns when that is done, or the room
 // has closed.
 func (r *Room) Forget(ctx context.Context, gone []earshot.EventID, people []earshot.ParticipantID) error {
-	return r.runOnOwner(ctx, func(ctx context.Context) {
+	return r.owner.Do(ctx, func(ctx context.Context) {
 		is := make(map[earshot.EventID]bool, len(gone))
 		for _, id := range gone {
 			is[id] = true

@@ -15,7 +15,7 @@ func (r *Room) newSpeech() *speech.Handler {
 		Announce: func(e earshot.Event, who participants.Participant, p earshot.Presence) {
 			_, _ = r.arrival(e, who, p) // if the room is closed, nobody is here
 		},
-		Changed: r.changes.Notify, Wake: r.nudge, NewID: r.cfg.NewID, Now: r.cfg.Now, Log: r.cfg.Log,
+		Changed: r.changes.Notify, Wake: r.owner.Wake, NewID: r.cfg.NewID, Now: r.cfg.Now, Log: r.cfg.Log,
 	})
 }
 

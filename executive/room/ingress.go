@@ -63,7 +63,7 @@ func (r *Room) observe(in admission.Input) (admitted func()) {
 			r.speech.EndWords(in.Event)
 		}
 		if changes {
-			r.nudge() // something may have waited for that, or must wait now
+			r.owner.Wake() // something may have waited for that, or must wait now
 		}
 	}
 }
@@ -138,7 +138,7 @@ func (r *Room) heed(set *executive.Config, s *interrupt.Signal) (done interrupt.
 	}
 	if s.Kind == interrupt.Command || s.Kind == interrupt.Over || admission.Interrupts(set, s.From) {
 		if done = r.floor.Signal(s); done == interrupt.Pause {
-			r.nudge() // not for ever
+			r.owner.Wake() // not for ever
 		}
 	}
 	return done

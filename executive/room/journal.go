@@ -45,7 +45,7 @@ func lasting(ctx context.Context) (context.Context, context.CancelFunc) {
 func (r *Room) take(ctx context.Context) {
 	waiting := r.entries.Next()
 	if r.syncSeats() && r.cfg.Scenery != nil {
-		_, _ = r.resync(ctx) // of what an agent may see
+		_, _ = r.perceiver.Resync(ctx) // of what an agent may see
 	}
 	batch := r.entries.Fitting(r.owed(waiting))
 	if len(batch) == 0 {
@@ -188,7 +188,7 @@ func (r *Room) append(ctx context.Context, events ...earshot.Event) ([]earshot.E
 		r.forget(ctx, "", orphans...)
 	}
 	if !r.perceiver.Complete() {
-		r.mend(ctx)
+		r.perceiver.Mend(ctx)
 	}
 	return kept, nil
 }

@@ -14,7 +14,7 @@ import (
 // newMode returns the control of the room's mode.
 func (r *Room) newMode() *mode.Control {
 	return mode.New(mode.Host{
-		Event: r.event, Closed: ErrClosed, Show: r.show, Shut: r.shut, Log: r.cfg.Log,
+		Event: r.event, Closed: ErrClosed, Show: r.show, Shut: r.owner.Closed(), Log: r.cfg.Log,
 		Queue: func(e earshot.Event, then func(error)) (wait func(context.Context) error, err error) {
 			en, err := r.entries.Enqueue(e, then)
 			if err != nil {

@@ -18,7 +18,7 @@ func (r *Room) Enter(o earshot.Outlet, around earshot.Audience) (leave func()) {
 	if m := r.currentMode(); m != earshot.Live {
 		p.Show(r.event(earshot.Visibility{Scope: earshot.System}, earshot.Notice{Text: "The room is " + string(m) + ": " + m.Means() + "."}))
 	}
-	r.nudge() // somebody may have waited to be reminded
+	r.owner.Wake() // somebody may have waited to be reminded
 	return func() {
 		remove()
 		r.changes.Notify()

@@ -21,7 +21,7 @@ func (r *Room) prepareReply(in admission.Input) {
 	}
 	complete := s.Stage != earshot.VoiceOver && s.Stable && !in.Continues && in.Heeded && in.Address.ForAgent() && len(in.Addressees.Agents) == 1
 	if r.preparation.Note(in, complete) {
-		r.nudge()
+		r.owner.Wake()
 	}
 }
 

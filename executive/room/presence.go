@@ -30,7 +30,7 @@ func (r *Room) arrival(e earshot.Event, who participants.Participant, p earshot.
 		en, err = r.entries.Enqueue(e, nil)
 	})
 	if later {
-		r.nudge() // to look at the clock
+		r.owner.Wake() // to look at the clock
 	}
 	return en, err
 }

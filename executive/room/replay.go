@@ -30,12 +30,11 @@ func (r *Room) ReplayCut(c earshot.Interruption, from earshot.Handle) {
 // ReplayYield makes the thought under way give way, as it did.
 func (r *Room) ReplayYield(c earshot.Interruption) {
 	r.mind.Park(c)
-	r.nudge()
+	r.owner.Wake()
 }
 
 // Says reports whether a turn is live.
 func (r *Room) Says(turn earshot.TurnID) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.activeTurn != nil && r.activeTurn.Turn == turn
+	live, _ := r.liveQuestion()
+	return live != nil && live.Turn == turn
 }

@@ -18,7 +18,7 @@ func (r *Room) newTools() toolset.Host {
 		Room: r.cfg.ID, Scene: r.scene, Viewer: r.viewer, Thoughts: r.mind, Reminders: r.reminders(), Tools: r.cfg.Tools,
 		Exchange: exchange.Host{
 			Tracker: &r.exchange, Waits: &r.awaitedSeats, Addressing: &r.addressing, Spawner: r.cfg.Spawner, Log: r.cfg.Log, Agents: r.agents,
-			Limit: func() int { return r.cfg.Settings().MultiParty.TurnLimit }, Keep: r.entries.Keep, Record: r.record, Nudge: r.nudge, Outlive: lasting,
+			Limit: func() int { return r.cfg.Settings().MultiParty.TurnLimit }, Keep: r.entries.Keep, Record: r.record, Nudge: r.owner.Wake, Outlive: lasting,
 		},
 		Cameras: r.cameras, Settings: r.cfg.Settings, Now: r.cfg.Now, Log: r.cfg.Log,
 		Event: r.event, Amend: r.amend, Rests: r.restsOn, Hold: r.holdCall, Prepare: r.prepareAsked,
@@ -27,7 +27,7 @@ func (r *Room) newTools() toolset.Host {
 
 // reminders returns what sets and gives up reminders.
 func (r *Room) reminders() remind.Recorder {
-	return remind.Recorder{Schedule: r.unasked.Reminders, Keep: r.entries.Keep, Nudge: r.nudge, Now: r.cfg.Now}
+	return remind.Recorder{Schedule: r.unasked.Reminders, Keep: r.entries.Keep, Nudge: r.owner.Wake, Now: r.cfg.Now}
 }
 
 // newReply returns what makes the answers of the agents.
@@ -42,7 +42,7 @@ func (r *Room) newReply() reply.Builder {
 
 // prepareAsked gives the agent that by asks its part in the turn, and makes its prompt.
 func (r *Room) prepareAsked(ctx context.Context, by *toolset.Context, asks earshot.Event, seatOf exchange.SeatOf) (to *toolset.Context, asked *generation.Request, err error) {
-	bad := r.runOnOwner(ctx, func(ctx context.Context) {
+	bad := r.owner.Do(ctx, func(ctx context.Context) {
 		s := seatOf(r.seats)
 		if s == nil {
 			err = exchange.ErrGone

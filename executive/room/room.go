@@ -86,6 +86,7 @@ import (
 	"earshot/executive/latency"
 	"earshot/executive/mode"
 	"earshot/executive/notice"
+	"earshot/executive/owner"
 	"earshot/executive/perception"
 	"earshot/executive/presence"
 	"earshot/executive/question"
@@ -254,10 +255,8 @@ type Room struct {
 	identityMu lockorder.Mutex[lockorder.IdentityChange] // held while somebody becomes somebody else
 	arrivals   presence.Arrivals
 
-	wake        chan struct{}   // something waits
 	turnResults chan turnResult // the live turn has ended
-	ownerCalls  chan ownerCall  // what the owner does for the live turn
-	shut        chan struct{}   // closed when the room is
+	owner       *owner.Loop
 
 	preparation *reply.Preparation[admission.Input]
 
@@ -305,23 +304,21 @@ func New(cfg Config) *Room {
 		set:         set,
 		floor:       &interrupt.Floor{Style: style},
 		scene:       &scene.Scene{Name: cfg.People.Name},
-		wake:        make(chan struct{}, 1),
 		turnResults: make(chan turnResult, 1),
-		ownerCalls:  make(chan ownerCall),
-		shut:        make(chan struct{}),
+		owner:       owner.New(ErrClosed),
 	}
-	r.notices.Room, r.notices.People, r.notices.Event, r.notices.Changed, r.notices.Recheck = cfg.ID, cfg.People, r.event, r.changes.Notify, r.nudge
+	r.notices.Room, r.notices.People, r.notices.Event, r.notices.Changed, r.notices.Recheck = cfg.ID, cfg.People, r.event, r.changes.Notify, r.owner.Wake
 	r.notices.Now, r.notices.Log = cfg.Now, cfg.Log
 	r.addressing = addressing.Resolver{Room: cfg.ID, People: cfg.People, Agents: r.agents, Seats: cfg.Agents != nil, Former: cfg.Former, Orders: cfg.Order != nil, Enters: cfg.Enters}
 	r.preparation = reply.NewPreparation[admission.Input](cfg.Model)
 	r.scene.Moved = r.changes.Notify
 	r.mode = r.newMode()
-	r.entries = admission.Queue{Queue: record.Queue[*admission.Entry]{Limit: maxWaiting}, Mode: r.currentMode, Wake: r.nudge, Shut: r.shut, Lookup: cfg.Event}
+	r.entries = admission.Queue{Queue: record.Queue[*admission.Entry]{Limit: maxWaiting}, Mode: r.currentMode, Wake: r.owner.Wake, Shut: r.owner.Closed(), Lookup: cfg.Event}
 	r.speech = r.newSpeech()
-	r.perceiver = perception.Perceiver{Scene: r.scene, Recent: r.entries.Recent}
+	r.perceiver = r.newPerceiver()
 	r.onBehalf.People, r.exchange.People = cfg.People, cfg.People
 	r.arrivals.Room, r.arrivals.People, r.arrivals.Now = cfg.ID, cfg.People, cfg.Now
-	r.viewer = &sight.Viewer{Cameras: cfg.Cameras, Now: cfg.Now, Log: cfg.Log, Done: r.nudge}
+	r.viewer = &sight.Viewer{Cameras: cfg.Cameras, Now: cfg.Now, Log: cfg.Log, Done: r.owner.Wake}
 	r.presence = presence.NewEstimator(cfg.People)
 	r.unasked = r.newUnasked()
 	r.mind = r.newMind()
@@ -346,7 +343,7 @@ func (r *Room) Run(ctx context.Context) error {
 	defer r.preparation.Close()
 	defer r.viewer.Wait()
 	defer turns.Wait()
-	r.mend(ctx)
+	r.perceiver.Mend(ctx)
 	r.askUnanswered(ctx)
 	r.mind.Update()
 	thinking.Go(func() { r.mind.Run(ctx) })
@@ -358,7 +355,7 @@ func (r *Room) Run(ctx context.Context) error {
 		case <-ctx.Done():
 			r.close(ctx, &thinking)
 			return nil
-		case <-r.wake:
+		case <-r.owner.Woken():
 			r.readSettings()
 			r.take(ctx)
 			r.prepare(ctx)
@@ -366,7 +363,7 @@ func (r *Room) Run(ctx context.Context) error {
 		case <-clock.C:
 			r.readSettings()
 			clock.ring(ctx, r)
-		case do := <-r.ownerCalls:
+		case do := <-r.owner.Calls():
 			r.readSettings()
 			do(ctx)
 		case end := <-r.turnResults:
@@ -412,7 +409,7 @@ func (r *Room) Leave() {
 func (r *Room) close(ctx context.Context, thinking *sync.WaitGroup) {
 	left := r.entries.Close()
 	r.mu.Lock()
-	close(r.shut)
+	r.owner.Close()
 	live := r.activeTurn
 	r.mu.Unlock()
 	for _, e := range left {
@@ -430,12 +427,19 @@ func (r *Room) close(ctx context.Context, thinking *sync.WaitGroup) {
 	r.release()
 }
 
-// nudge makes the owner look for work.
-func (r *Room) nudge() {
-	select {
-	case r.wake <- struct{}{}:
-	default:
-	}
+// Ping returns nil as soon as the owner of the room has gone round its loop since the call: whoever
+// waits for the room to do something does not wait in vain. If the owner waits for a disk, Ping
+// does not return until ctx ends, and then returns its cause. A room that has closed has nothing
+// left to do, and is not stuck.
+//
+// It is safe for concurrent use, but the owner must not call it.
+func (r *Room) Ping(ctx context.Context) error { return r.owner.Ping(ctx) }
+
+// Speaking reports whether a turn is live: something is said, or about to be, or it is being
+// determined how much of it was heard.
+func (r *Room) Speaking() bool {
+	live, _ := r.liveQuestion()
+	return live != nil
 }
 
 // event returns an event by the room itself. The caller sets the author if an agent does it.

@@ -30,7 +30,7 @@ func (r *Room) seatOf(agent earshot.ParticipantID) *seat.Seat { return seat.Find
 
 // Reseat says that the seats in the room may have changed. If an agent has lost its seat, its
 // speech ends in a moment, and questions to it are given up; its words stay.
-func (r *Room) Reseat() { r.nudge() }
+func (r *Room) Reseat() { r.owner.Wake() }
 
 // syncSeats gives a seat to each agent that now has one, and takes it from each that has none any
 // more. An agent that was asked by another is then no longer listened to. It reports whether any

@@ -93,7 +93,7 @@ func (r *Room) caption(ctx context.Context) {
 	engine, model := r.seats[0].EngineAndModel(r.set)
 	_, moded := r.Mode()
 	r.viewer.Go(func() {
-		defer r.nudge()
+		defer r.owner.Wake()
 		defer r.captioner.Running.Store(false)
 		ctx, stop := unless(ctx, moded)
 		defer stop()

@@ -32,8 +32,8 @@ func (r *Room) newMind() *thoughts.Thinker {
 			defer r.mu.Unlock()
 			return r.currentMode().Answers() && !r.leaving && !r.entries.Closed()
 		},
-		Floor: r.floorTaken, Nudge: r.nudge,
-		OnOwner: func(ctx context.Context, do func(context.Context)) error { return r.runOnOwner(ctx, do) },
+		Floor: r.floorTaken, Nudge: r.owner.Wake,
+		OnOwner: r.owner.Do,
 		Context: r.thoughtContext, Event: r.event, Record: r.record, Tell: r.notices.Tell,
 		ModelFails: func() bool { return r.notices.Faults.Has(generation.FaultKey) },
 	}, &think.Mind{Model: r.cfg.Model, Settings: r.cfg.Settings, Now: r.cfg.Now, NewID: r.cfg.NewID, Log: r.cfg.Log, Moved: r.changes.Notify})
@@ -85,7 +85,7 @@ func (r *Room) yield(in admission.Input) {
 		by.Signal = in.Signal.Kind.String()
 	}
 	r.mind.Park(by)
-	r.nudge()
+	r.owner.Wake()
 }
 
 // floorTaken reports whether somebody has the floor or is about to want it, and who.
