@@ -32,8 +32,9 @@ type Outlet struct {
 
 // A Set is the outlets of a room. It is safe for concurrent use. The zero value is empty.
 type Set struct {
-	mu  lockorder.Mutex[lockorder.Leaf]
-	all []*Outlet
+	mu   lockorder.Mutex[lockorder.Leaf]
+	all  []*Outlet
+	turn []*TurnOutlet // the outlets of the last turn
 }
 
 // Add adds an outlet with the people around it, which speaks by a voice if it is audible. leave
@@ -145,9 +146,9 @@ func (p *Outlet) Around() earshot.Audience {
 	return p.audience
 }
 
-// Replace makes one of the people around the outlet somebody else. From then on nothing is shown
+// replace makes one of the people around the outlet somebody else. From then on nothing is shown
 // that they may not see.
-func (p *Outlet) Replace(old, now earshot.ParticipantID) {
+func (p *Outlet) replace(old, now earshot.ParticipantID) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	members := slices.DeleteFunc(slices.Clone(p.audience.Members), func(id earshot.ParticipantID) bool { return id == old || id == now })
@@ -213,13 +214,41 @@ func (s *TurnOutlet) Shut() {
 	}
 }
 
-// ForTurn returns the outlets as those of a turn in which something of visibility v is said. heard is
-// called when something has come out of one.
-func ForTurn(outlets []*Outlet, v earshot.Visibility, heard func()) (all []*TurnOutlet) {
+// BeginTurn returns some outlets as those of a turn in which something of visibility v is said. heard
+// is called when something has come out of one.
+func (s *Set) BeginTurn(outlets []*Outlet, v earshot.Visibility, heard func()) (of []earshot.Outlet) {
+	var all []*TurnOutlet
 	for _, p := range outlets {
-		all = append(all, &TurnOutlet{Outlet: p, visibility: v, heard: heard})
+		t := &TurnOutlet{Outlet: p, visibility: v, heard: heard}
+		all, of = append(all, t), append(of, t)
 	}
-	return all
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.turn = all
+	return of
+}
+
+// Replace replaces somebody around an outlet by somebody else. It returns the outlets with that name
+// of the last turn at which its speech must end now, because it is not for everybody there, and
+// whether it also comes out elsewhere.
+func (s *Set) Replace(outlet string, old, now earshot.ParticipantID) (shut []*TurnOutlet, elsewhere bool) {
+	for _, p := range s.All() {
+		if p.Name() == outlet {
+			p.replace(old, now)
+		}
+	}
+	s.mu.Lock()
+	turn := s.turn // not earlier: a turn that begins after this sees who is there now
+	s.mu.Unlock()
+	for _, t := range turn {
+		switch {
+		case t.Fits():
+			elsewhere = true
+		case t.Name() == outlet:
+			shut = append(shut, t)
+		}
+	}
+	return shut, elsewhere
 }
 
 // union returns everybody who is around some outlets. Around an outlet where nobody is known to be

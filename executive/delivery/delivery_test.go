@@ -58,24 +58,27 @@ func TestShow(t *testing.T) {
 	}
 }
 
-// TestForTurn: a speech ends at an outlet around which somebody comes who may not hear it.
-func TestForTurn(t *testing.T) {
+// TestReplace: a speech ends at an outlet around which somebody comes who may not hear it.
+func TestReplace(t *testing.T) {
 	var set delivery.Set
 	b := &board{name: "ann"}
-	place, _ := set.Add(b, audience("ann"), nil)
-	turn := delivery.ForTurn(set.Around(private("ann")), private("ann"), func() {})
-	if len(turn) != 1 || !turn[0].Fits() {
+	set.Add(b, audience("ann"), nil)
+	turn := set.BeginTurn(set.Around(private("ann")), private("ann"), func() {})
+	if len(turn) != 1 {
 		t.Fatal("it does not fit at first")
 	}
 	speaking, err := turn[0].Open(t.Context(), earshot.Opening{}, func(earshot.Heard) {})
 	if err != nil || speaking == nil || b.cut {
 		t.Fatal(err, b.cut)
 	}
-	place.Replace("ann", "bob")
-	if turn[0].Fits() {
-		t.Error("it fits for somebody else")
+	if shut, elsewhere := set.Replace("eve", "ann", "bob"); len(shut) > 0 || !elsewhere {
+		t.Error("somebody came elsewhere, and it ends")
 	}
-	if turn[0].Shut(); !b.cut {
+	shut, elsewhere := set.Replace("ann", "ann", "bob")
+	if len(shut) != 1 || elsewhere || shut[0].Fits() {
+		t.Fatal("it fits for somebody else")
+	}
+	if shut[0].Shut(); !b.cut {
 		t.Error("it is not cut")
 	}
 	if _, err := turn[0].Open(t.Context(), earshot.Opening{}, func(earshot.Heard) {}); err == nil {

@@ -9,6 +9,7 @@ import (
 
 	"earshot"
 	"earshot/conversation"
+	"earshot/executive/askers"
 	"earshot/executive/decision"
 	"earshot/participants"
 )
@@ -17,6 +18,8 @@ import (
 // concurrent use.
 type Tracker struct {
 	People *participants.Registry
+	Waits  WaitList       // the agents that other agents wait for
+	Askers askers.Tracker // in whose name agents act; it belongs to the owner of the room
 
 	control conversation.TurnControl
 }

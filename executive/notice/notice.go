@@ -35,6 +35,10 @@ type Board struct {
 
 	mu     lockorder.Mutex[lockorder.Leaf]
 	hinted map[string]bool // sessions that have been given the hint that is given once
+
+	// awaited are the messages to which something may come, with the outlet beside the place where
+	// they were written. It belongs to the owner of the room.
+	awaited map[earshot.EventID]string
 }
 
 // event returns the event of a notice that is not kept.
@@ -141,4 +145,28 @@ func (b *Board) first(outlet string) bool {
 	}
 	b.hinted[session] = true
 	return true
+}
+
+// Await notes that somebody may wait for what comes to a message that is kept. It belongs to the owner
+// of the room.
+func (b *Board) Await(e earshot.Event) {
+	if e.Body.Kind() != earshot.KindMessage || e.Via == "" {
+		return
+	}
+	if b.awaited == nil {
+		b.awaited = make(map[earshot.EventID]string)
+	}
+	b.awaited[e.ID] = e.Via
+}
+
+// Settle tells those who wait that nothing more will come to a message, if over says so. It belongs to
+// the owner of the room.
+func (b *Board) Settle(over func(message earshot.EventID) bool) {
+	for id, via := range b.awaited {
+		if !over(id) {
+			continue
+		}
+		delete(b.awaited, id)
+		b.Outlets.ShowAt(via, b.Event(earshot.Visibility{Scope: earshot.System}, earshot.Settled{About: id}))
+	}
 }

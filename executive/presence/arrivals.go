@@ -17,6 +17,9 @@ type Arrivals struct {
 	People *participants.Registry
 	Now    func() time.Time
 
+	// Identity is held while somebody becomes somebody else.
+	Identity lockorder.Mutex[lockorder.IdentityChange]
+
 	mu        lockorder.Mutex[lockorder.Arrival] // held while somebody comes or goes, until that has been queued
 	announcer participants.Announcer
 }

@@ -6,6 +6,7 @@
 package record
 
 import (
+	"earshot/internal/lockorder"
 	"slices"
 	"time"
 
@@ -119,27 +120,48 @@ const (
 )
 
 // A RetryQueue holds the records of a room itself, such as how a turn ended, that wait for the
-// journal, oldest first. The zero value is empty.
+// journal, oldest first. The zero value is empty. It is safe for concurrent use, except for Flush.
 type RetryQueue struct {
+	mu      lockorder.Mutex[lockorder.Leaf]
 	waiting []earshot.Event
 	stuck   bool // the journal accepts nothing
 }
 
 // Add adds records that are to be kept.
-func (u *RetryQueue) Add(events ...earshot.Event) { u.waiting = append(u.waiting, events...) }
+func (u *RetryQueue) Add(events ...earshot.Event) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.waiting = append(u.waiting, events...)
+}
+
+// replace makes other records wait, and returns those that waited.
+func (u *RetryQueue) replace(now []earshot.Event) (was []earshot.Event) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	was, u.waiting = u.waiting, now
+	return was
+}
 
 // Len returns how many records wait.
-func (u *RetryQueue) Len() int { return len(u.waiting) }
+func (u *RetryQueue) Len() int {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return len(u.waiting)
+}
 
 // Announces reports whether an arrival or a departure waits: later ones wait behind it.
-func (u *RetryQueue) Announces() bool { return slices.ContainsFunc(u.waiting, Announces) }
+func (u *RetryQueue) Announces() bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return slices.ContainsFunc(u.waiting, Announces)
+}
 
 // Announces reports whether e says that somebody comes or goes.
 func Announces(e earshot.Event) bool { return e.Body.Kind() == earshot.KindPresence }
 
 // NextRetry returns when the records that the journal refused are tried again.
 func (u *RetryQueue) NextRetry(now time.Time) time.Time {
-	if len(u.waiting) == 0 {
+	if u.Len() == 0 {
 		return time.Time{}
 	}
 	return now.Add(retry)
@@ -150,8 +172,7 @@ func (u *RetryQueue) NextRetry(now time.Time) time.Time {
 // it refuses is given to it by itself, since one record may be at fault. Records that are added
 // meanwhile wait for the next time.
 func (u *RetryQueue) Flush(journal func(...earshot.Event) ([]earshot.Event, error)) (kept []earshot.Event, dropped int, refused error) {
-	all := u.waiting
-	u.waiting = nil
+	all := u.replace(nil)
 	if len(all) == 0 {
 		return nil, 0, nil
 	}
@@ -171,6 +192,8 @@ func (u *RetryQueue) Flush(journal func(...earshot.Event) ([]earshot.Event, erro
 		}
 		left = append(left, e)
 	}
+	u.mu.Lock()
+	defer u.mu.Unlock()
 	left = append(left, u.waiting...)
 	dropped = max(0, len(left)-maxUnsaved)
 	u.waiting = left[dropped:]

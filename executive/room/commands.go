@@ -15,7 +15,7 @@ import (
 // newCommands returns the commands of this room.
 func (r *Room) newCommands() *slash.Commands {
 	return slash.New(slash.Host{
-		Room: r.cfg.ID, People: r.cfg.People, Addressing: &r.addressing, Scene: r.scene, Listener: r.speech.Listener,
+		Room: r.cfg.ID, People: r.cfg.People, Addressing: r.resolver.Addressing, Scene: r.scene, Listener: r.speech.Listener,
 		Presence: r.presence, Reminders: r.unasked.Reminders, Voices: r.cfg.Voices,
 		Settings: r.cfg.Settings, Agents: r.agents, Now: r.cfg.Now,
 		State: r.State, Going: r.Going, Mode: r.currentMode, Wants: r.mode.Wanted,
@@ -35,7 +35,7 @@ func (r *Room) Announce(e earshot.Event) {
 }
 
 // Commands returns the commands of this room.
-func (r *Room) Commands() command.Table { return slices.Clone(r.commands) }
+func (r *Room) Commands() command.Table { return slices.Clone(r.slash.Table()) }
 
 // Going returns the time and the scene, as everybody in a may know it.
 func (r *Room) Going(a earshot.Audience) []scene.Item {

@@ -34,9 +34,9 @@ func (r *Room) holdCall(ctx context.Context, by *toolset.Context, h *tool.HeldCa
 		Rests: q.Rests.With(q.Message.ID).Sources, Visibility: q.Rests.Visibility,
 	}
 	_ = r.owner.Do(context.WithoutCancel(ctx), func(context.Context) {
-		r.mu.Lock()
-		stands := r.activeTurn != nil && r.activeTurn.Turn == by.ID && !r.activeTurn.moved
-		r.mu.Unlock()
+		r.live.mu.Lock()
+		stands := r.live.turn != nil && r.live.turn.Turn == by.ID && !r.live.turn.moved
+		r.live.mu.Unlock()
 		if !stands {
 			return
 		}
@@ -104,9 +104,9 @@ func (r *Room) runConfirmed(ctx context.Context, w tool.PendingCall, by particip
 func (r *Room) dropHeldCalls(is func(earshot.EventID) bool) {
 	r.held.Forget(is)
 	r.drop(func(q question.Question) bool { return q.Confirmed != nil && slices.ContainsFunc(q.Rests.Sources, is) })
-	if l := r.restsNow(is); l != nil {
-		r.mu.Lock()
+	if l := r.live.restsOn(is); l != nil {
+		r.live.mu.Lock()
 		l.moved = true
-		r.mu.Unlock()
+		r.live.mu.Unlock()
 	}
 }

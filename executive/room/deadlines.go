@@ -17,7 +17,7 @@ type deadline struct {
 
 // deadlines lists all of them.
 var deadlines = [...]deadline{
-	{func(r *Room) time.Time { return r.unsaved.NextRetry(r.cfg.Now()) }, func(r *Room, ctx context.Context) { r.keep(ctx) }},
+	{func(r *Room) time.Time { return r.records.unsaved.NextRetry(r.cfg.Now()) }, func(r *Room, ctx context.Context) { r.keep(ctx) }},
 	{func(r *Room) time.Time { return r.arrivals.Next() }, (*Room).announce},
 	{(*Room).nextRecovery, (*Room).announceRecoveries},
 	{func(r *Room) time.Time { return r.speech.Presence.NextExpiry() }, func(r *Room, _ context.Context) { r.speech.ExpirePresence() }},

@@ -94,8 +94,6 @@ func (r *Room) scenario(e *admission.Entry, by *seat.Seat, text earshot.Text) de
 	if (e.Address.ForAgent() || e.Address == conversation.Mumbled) && !slices.Contains(e.Addressees.Agents, by.ID) {
 		s.To = conversation.Aside
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	s.Quiet = r.quiet
+	s.Quiet = r.live.silent()
 	return s
 }

@@ -62,13 +62,13 @@ func (r *Room) forget(ctx context.Context, by earshot.ParticipantID, gone ...ear
 		s.History.Forget(is)
 	}
 	r.drop(func(q question.Question) bool { return is(q.Message.ID) || is(q.Origin()) })
-	if l := r.answersNow(is); l != nil { // its turn may have begun meanwhile, or is ending already
+	if l := r.live.answers(is); l != nil { // its turn may have begun meanwhile, or is ending already
 		l.end()
 	}
 	r.mind.Forget(by, is)
 	r.unasked.Forget(is, gone)
 	r.preparation.Drop()
-	r.captioner.Forget(is)
+	r.viewer.Captioner.Forget(is)
 	r.unanswered.messages = slices.DeleteFunc(r.unanswered.messages, func(e earshot.Event) bool { return is(e.ID) })
 	r.chain.Forget(is)
 	for _, id := range gone {
@@ -93,9 +93,9 @@ func (r *Room) forgotten(is func(earshot.EventID) bool) {
 		}
 		return earshot.Event{ID: had.ID, At: had.At, Room: had.Room, Visibility: had.Visibility, Body: earshot.Tombstone{Was: had.Body.Kind()}}, true
 	})
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.latencies = slices.DeleteFunc(r.latencies, func(t latency.Record) bool { return is(t.About) })
+	r.live.mu.Lock()
+	defer r.live.mu.Unlock()
+	r.live.latencies = slices.DeleteFunc(r.live.latencies, func(t latency.Record) bool { return is(t.About) })
 }
 
 // Forget removes erased events from everything that the room remembers, and what it knows by itself
@@ -108,7 +108,7 @@ func (r *Room) Forget(ctx context.Context, gone []earshot.EventID, people []ears
 		for _, id := range gone {
 			is[id] = true
 		}
-		if l := r.restsNow(func(id earshot.EventID) bool { return is[id] }); l != nil {
+		if l := r.live.restsOn(func(id earshot.EventID) bool { return is[id] }); l != nil {
 			l.end()
 		}
 		r.forgetPeople(people)
@@ -124,25 +124,6 @@ func (r *Room) Forgot(id earshot.EventID, events int, by earshot.ParticipantID) 
 	return err
 }
 
-// restsNow returns the live turn if it rests on any of some events; nil otherwise.
-func (r *Room) restsNow(is func(earshot.EventID) bool) *activeTurn {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.activeTurn != nil && (r.activeTurn.Answers(is) || slices.ContainsFunc(r.activeTurn.Rests.Sources, is) || slices.ContainsFunc(r.activeTurn.used, is)) {
-		return r.activeTurn
-	}
-	return nil
-}
-
-// restsOn notes that the live turn rests on more than its prompt.
-func (r *Room) restsOn(turn earshot.TurnID, from []earshot.EventID) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.activeTurn != nil && r.activeTurn.Turn == turn {
-		r.activeTurn.used = append(r.activeTurn.used, from...)
-	}
-}
-
 // forgetPeople forgets what the room knows about people besides what is in the journal.
 func (r *Room) forgetPeople(people []earshot.ParticipantID) {
 	if len(people) == 0 {
@@ -154,7 +135,7 @@ func (r *Room) forgetPeople(people []earshot.ParticipantID) {
 	r.scene.ForgetPeople(people...)
 	r.speech.Presence.Forget(people)
 	r.speech.Listener.ForgetPeople(is)
-	r.onBehalf.Forget(is)
+	r.exchange.Askers.Forget(is)
 	r.held.Drop(func(w tool.PendingCall) bool {
 		return is(w.By.ID) || slices.ContainsFunc(w.Asked, func(p participants.Participant) bool { return is(p.ID) })
 	})

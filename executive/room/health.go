@@ -40,7 +40,7 @@ func (r *Room) nextRecovery() time.Time { return r.notices.Faults.Next() }
 func (r *Room) announceRecoveries(ctx context.Context) {
 	for _, n := range r.notices.Faults.Steady(r.cfg.Now()) {
 		if strings.HasPrefix(n.Key, generation.FaultKey) {
-			r.unsaved.Add(r.event(earshot.Visibility{Scope: earshot.System}, n))
+			r.records.unsaved.Add(r.event(earshot.Visibility{Scope: earshot.System}, n))
 			continue
 		}
 		r.notices.Warn(n)

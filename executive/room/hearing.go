@@ -11,7 +11,7 @@ import (
 func (r *Room) newSpeech() *speech.Handler {
 	return speech.New(speech.Host{
 		People: r.cfg.People, Voices: r.cfg.Voices, Activity: &r.activity, Outlets: &r.notices.Outlets, Queue: &r.entries, Mode: r.mode, Floor: r.floor,
-		Settings: r.cfg.Settings, Agents: r.agents, Turn: r.liveQuestion, Reader: r.cfg.Reader, Heed: r.heed, Event: r.event,
+		Settings: r.cfg.Settings, Agents: r.agents, Turn: r.live.question, Reader: r.cfg.Reader, Heed: r.heed, Event: r.event,
 		Announce: func(e earshot.Event, who participants.Participant, p earshot.Presence) {
 			_, _ = r.arrival(e, who, p) // if the room is closed, nobody is here
 		},

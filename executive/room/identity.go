@@ -7,7 +7,6 @@ import (
 	"earshot"
 	"earshot/executive/admission"
 	"earshot/executive/command"
-	"earshot/executive/delivery"
 	"earshot/interrupt"
 	"earshot/participants"
 )
@@ -24,7 +23,7 @@ func (r *Room) become(ctx context.Context, c command.Call, session participants.
 		}
 		return err
 	}
-	r.identityMu.Lock()
+	r.arrivals.Identity.Lock()
 	left := moves(c.Event, c.By, false)
 	if len(waits) > 0 && c.By.Guest() { // a guest's name is forgotten with their last terminal
 		_ = waits[0].Wait(ctx) // it is asked again below
@@ -39,7 +38,7 @@ func (r *Room) become(ctx context.Context, c command.Call, session participants.
 	if len(waits) == announced {
 		r.greet(session, who)
 	}
-	r.identityMu.Unlock()
+	r.arrivals.Identity.Unlock()
 	for _, en := range waits {
 		if err := en.Wait(ctx); err != nil {
 			return err
@@ -59,26 +58,9 @@ func (r *Room) greet(session participants.Session, who participants.Participant)
 // seat updates the people around an outlet. A speech that is coming out of it, and which they may
 // not see, ends there; it continues elsewhere, and if it comes out nowhere else it is cut.
 func (r *Room) seat(outlet string, old, now participants.Participant) {
-	r.mu.Lock()
-	var showings []*delivery.TurnOutlet
-	if r.activeTurn != nil {
-		showings = r.turnOutlets
-	}
-	for _, p := range r.notices.Outlets.All() {
-		if p.Name() == outlet {
-			p.Replace(old.Reader(), now.Reader())
-		}
-	}
-	r.mu.Unlock()
-	var shut []*delivery.TurnOutlet
-	elsewhere := false
-	for _, s := range showings {
-		switch {
-		case s.Fits():
-			elsewhere = true
-		case s.Name() == outlet:
-			shut = append(shut, s)
-		}
+	shut, elsewhere := r.notices.Outlets.Replace(outlet, old.Reader(), now.Reader())
+	if live, _ := r.live.question(); live == nil {
+		return
 	}
 	if len(shut) > 0 && !elsewhere {
 		r.floor.Signal(&interrupt.Signal{

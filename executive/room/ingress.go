@@ -159,7 +159,7 @@ func (r *Room) command(ctx context.Context, e earshot.Event, who participants.Pa
 
 // ordered carries out a command, and returns the answer.
 func (r *Room) ordered(ctx context.Context, e earshot.Event, who participants.Participant, c earshot.Command) (string, error) {
-	return r.commands.Do(ctx, c, command.Call{By: who, Event: e, Audience: r.notices.Readers(e.Via, who)})
+	return r.slash.Table().Do(ctx, c, command.Call{By: who, Event: e, Audience: r.notices.Readers(e.Via, who)})
 }
 
 // Do carries out a command that is not given at an outlet, for example in a shell, and returns the

@@ -26,6 +26,13 @@ type Journal interface {
 	Append(ctx context.Context, events ...earshot.Event) ([]earshot.Event, error)
 }
 
+// A journalState is how far the room has come with its journal. It belongs to Run.
+type journalState struct {
+	unsaved record.RetryQueue // records of the room itself; everybody may add to them
+	newest  int64             // the newest sequence
+	began   int64             // the newest sequence of the past
+}
+
 // lasting returns a context that outlives ctx by [farewell]: a write that has begun is finished,
 // but a disk that does not answer does not keep the program from ending.
 func lasting(ctx context.Context) (context.Context, context.CancelFunc) {
@@ -81,14 +88,14 @@ func (r *Room) take(ctx context.Context) {
 	r.supersede()
 	for i, e := range batch {
 		if how[i] != nil && record.Announces(e.Event()) {
-			r.unsaved.Add(e.Event()) // they came or went nevertheless
+			r.records.unsaved.Add(e.Event()) // they came or went nevertheless
 			how[i] = nil
 		}
 		if how[i] == nil {
 			if e.NewVoice && r.set.Speech.AnnounceVoices {
 				r.unasked.AddStranger(e.Event())
 			}
-			r.await(e.Event())
+			r.notices.Await(e.Event())
 		} else {
 			r.unasked.Discard(e.Event().ID)
 		}
@@ -102,14 +109,14 @@ func (r *Room) take(ctx context.Context) {
 // owed returns batch without the announcements that come after one which is still unsaved: they
 // wait behind it.
 func (r *Room) owed(batch []*admission.Entry) []*admission.Entry {
-	if !r.unsaved.Announces() {
+	if !r.records.unsaved.Announces() {
 		return batch
 	}
 	return slices.DeleteFunc(batch, func(e *admission.Entry) bool {
 		if !record.Announces(e.Event()) {
 			return false
 		}
-		r.unsaved.Add(e.Event())
+		r.records.unsaved.Add(e.Event())
 		r.entries.Finish(e, nil)
 		return true
 	})
@@ -127,7 +134,7 @@ func (r *Room) write(ctx context.Context, batch []*admission.Entry) error {
 		}
 	}
 	r.unasked.SetRoutine(routine)
-	before := r.newest
+	before := r.records.newest
 	kept, err := r.append(ctx, events...)
 	if err != nil {
 		return fmt.Errorf("not kept: %w", err)
@@ -150,9 +157,9 @@ func (r *Room) write(ctx context.Context, batch []*admission.Entry) error {
 			r.pending = append(r.pending, e.Questions...)
 			r.consider(e)
 		}
-		r.mu.Lock()
-		r.quiet = (r.quiet || e.Quiets) && !e.Wakes
-		r.mu.Unlock()
+		r.live.mu.Lock()
+		r.live.quiet = (r.live.quiet || e.Quiets) && !e.Wakes
+		r.live.mu.Unlock()
 	}
 	return nil
 }
@@ -165,14 +172,14 @@ func (r *Room) append(ctx context.Context, events ...earshot.Event) ([]earshot.E
 	if err != nil {
 		return nil, err
 	}
-	before := r.newest
+	before := r.records.newest
 	var orphans []earshot.EventID
 	for i, e := range kept {
 		if e.Body.Kind() == earshot.KindErased && i < len(events) && events[i].Body.Kind() != earshot.KindErased {
 			orphans = append(orphans, e.ID) // its source was withdrawn meanwhile
 		}
 		if e.Sequence > before {
-			r.newest = max(r.newest, e.Sequence)
+			r.records.newest = max(r.records.newest, e.Sequence)
 			r.reportCorrection(e)
 			r.speech.Listener.Remember(e)
 			r.remember(e)
@@ -180,7 +187,7 @@ func (r *Room) append(ctx context.Context, events ...earshot.Event) ([]earshot.E
 				r.entries.RememberKept(e) // somebody may answer it
 			}
 			r.unasked.ObserveLive(e)
-			r.captioner.Note(e)
+			r.viewer.Captioner.Note(e)
 			r.show(e)
 		}
 	}
@@ -195,17 +202,13 @@ func (r *Room) append(ctx context.Context, events ...earshot.Event) ([]earshot.E
 
 // keep writes the room's own records, and returns those that are on record.
 func (r *Room) keep(ctx context.Context) (kept []earshot.Event) {
-	r.mu.Lock()
-	r.unsaved.Add(r.rejectedEvents...)
-	r.rejectedEvents = nil
-	r.mu.Unlock()
-	kept, dropped, err := r.unsaved.Flush(func(events ...earshot.Event) ([]earshot.Event, error) { return r.append(ctx, events...) })
+	kept, dropped, err := r.records.unsaved.Flush(func(events ...earshot.Event) ([]earshot.Event, error) { return r.append(ctx, events...) })
 	if dropped > 0 {
 		r.dropping("unsaved", dropped)
 		r.Report(earshot.Notice{Key: "unsaved", Text: "some ends of replies, arrivals or departures could not be recorded", Cure: "earshot doctor"})
 	}
 	if err != nil {
-		r.cfg.Log.Warn("the journal does not accept events; trying again", "waiting", r.unsaved.Len(), "err", err)
+		r.cfg.Log.Warn("the journal does not accept events; trying again", "waiting", r.records.unsaved.Len(), "err", err)
 	}
 	return kept
 }
@@ -215,9 +218,7 @@ func (r *Room) keep(ctx context.Context) (kept []earshot.Event) {
 func (r *Room) record(ctx context.Context, e earshot.Event) {
 	later := func(err error) {
 		if err != nil {
-			r.mu.Lock()
-			defer r.mu.Unlock()
-			r.rejectedEvents = append(r.rejectedEvents, e)
+			r.records.unsaved.Add(e)
 		}
 	}
 	en, err := r.entries.Enqueue(e, later)

@@ -33,7 +33,7 @@ func (r *Room) prepare(ctx context.Context) {
 		return
 	}
 	set, s := r.set, r.seatOf(in.Addressees.Agents[0])
-	if !set.Speech.PrepareReply || s == nil || !s.Awake || r.speaking() || len(r.pending) > 0 {
+	if !set.Speech.PrepareReply || s == nil || !s.Awake || r.live.busy() || len(r.pending) > 0 {
 		return
 	}
 	e := in.Event

@@ -40,19 +40,17 @@ func (r *Room) listeners(q question.Question) earshot.Audience {
 // newChain returns what continues the talk of agents with each other.
 func (r *Room) newChain() *chain.Chain {
 	return &chain.Chain{Host: chain.Host{
-		Room: r.cfg.ID, People: r.cfg.People, Tracker: &r.exchange, Addressing: &r.addressing, Floor: r.floor,
+		Room: r.cfg.ID, People: r.cfg.People, Tracker: &r.exchange, Addressing: r.resolver.Addressing, Floor: r.floor,
 		Seats: func() []*seat.Seat { return r.seats }, Pending: func() question.Queue { return r.pending },
 		Limit: func() int { return r.set.MultiParty.TurnLimit }, Against: r.silenced,
 		Reaches: func(q question.Question) bool { return len(r.outlets(q, r.set)) > 0 },
-		NewID:   r.cfg.NewID, Event: r.decided, Settle: r.settle, Record: func(e ...earshot.Event) { r.unsaved.Add(e...) },
+		NewID:   r.cfg.NewID, Event: r.decided, Settle: r.settle, Record: func(e ...earshot.Event) { r.records.unsaved.Add(e...) },
 		Ask: func(q ...question.Question) { r.wait(append(r.pending, q...)) }, Narrow: r.supersede, Drop: r.drop, GiveUp: r.giveUp, Reach: r.cfg.Reach,
 	}}
 }
 
 // silenced returns the reason for which no agent speaks without being asked by a person, or nothing.
 func (r *Room) silenced() string {
-	r.mu.Lock()
-	defer r.mu.Unlock()
 	switch {
 	case !r.set.Enabled:
 		return decision.Disabled
@@ -60,7 +58,7 @@ func (r *Room) silenced() string {
 		return unasked.OnHold
 	case r.currentMode() == earshot.OffRecord:
 		return decision.Unheard
-	case r.quiet:
+	case r.live.silent():
 		return decision.Hushed
 	}
 	return ""
@@ -71,7 +69,7 @@ func (r *Room) silenced() string {
 func (r *Room) supersede() {
 	kept, dropped := r.pending.Supersede()
 	for _, q := range dropped {
-		r.unsaved.Add(r.end(q.Question, earshot.Reply{Outcome: earshot.Suppressed, Superseded: q.By}))
+		r.records.unsaved.Add(r.end(q.Question, earshot.Reply{Outcome: earshot.Suppressed, Superseded: q.By}))
 		if q.By == "" {
 			r.dropping("questions", 1)
 		}
@@ -82,9 +80,9 @@ func (r *Room) supersede() {
 // wait sets the questions that wait.
 func (r *Room) wait(questions question.Queue) {
 	r.pending = questions
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.asked = len(r.pending)
+	r.live.mu.Lock()
+	defer r.live.mu.Unlock()
+	r.live.waiting = len(r.pending)
 }
 
 // drop gives up the waiting questions that fit.
@@ -117,7 +115,7 @@ func (r *Room) overtake(e *admission.Entry) {
 
 // giveUp ends the turn of a question before it begins.
 func (r *Room) giveUp(q question.Question) {
-	r.unsaved.Add(r.end(q, earshot.Reply{Outcome: earshot.Suppressed}))
+	r.records.unsaved.Add(r.end(q, earshot.Reply{Outcome: earshot.Suppressed}))
 }
 
 // end returns the event that says how the turn of q ended. It is erased with the messages from

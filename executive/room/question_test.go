@@ -10,6 +10,7 @@ import (
 	"earshot/conversation"
 	"earshot/executive"
 	"earshot/executive/admission"
+	"earshot/executive/owner"
 	"earshot/executive/question"
 	"earshot/executive/seat"
 	"earshot/interrupt"
@@ -23,7 +24,7 @@ import (
 func waiting(t *testing.T, questions string) *Room {
 	t.Helper()
 	r := &Room{
-		floor: new(interrupt.Floor),
+		floor: new(interrupt.Floor), owner: owner.New(ErrClosed),
 		cfg: Config{
 			Settings: executive.DefaultConfig, Now: time.Now, NewID: func() earshot.EventID { return "e" },
 			People: participants.New(earshot.Handle{Provider: "console", ID: "ann"}, "ann", "Earshot"),
@@ -87,7 +88,7 @@ func TestWhatWaits(t *testing.T) {
 			if got := strings.Join(answered, ", "); got != tt.answered {
 				t.Errorf("answered %q, want %q", got, tt.answered)
 			}
-			ended, _, _ := r.unsaved.Flush(func(all ...earshot.Event) ([]earshot.Event, error) { return all, nil })
+			ended, _, _ := r.records.unsaved.Flush(func(all ...earshot.Event) ([]earshot.Event, error) { return all, nil })
 			for _, e := range ended {
 				if reply := e.Body.(earshot.Reply); reply.Outcome != earshot.Suppressed {
 					t.Errorf("a turn that never began was %s", reply.Outcome)

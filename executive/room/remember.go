@@ -43,7 +43,7 @@ func (r *Room) restorePast() {
 	for _, e := range r.cfg.Past {
 		r.remember(e)
 		r.entries.RememberKept(e)
-		r.newest = max(r.newest, e.Sequence)
+		r.records.newest = max(r.records.newest, e.Sequence)
 		switch body := e.Body.(type) {
 		case earshot.ModeChange:
 			r.mode.Restore(body.Lasts())
@@ -54,7 +54,7 @@ func (r *Room) restorePast() {
 		case earshot.Reply:
 			delete(open, body.Turn)
 			if len(e.To) > 0 {
-				r.latencies.Add(latency.Record{Latency: api.Latency{Turn: body.Turn, Agent: e.Author, About: body.About}, Whom: e.To[0], Visibility: e.Visibility, Unmeasured: true})
+				r.live.latencies.Add(latency.Record{Latency: api.Latency{Turn: body.Turn, Agent: e.Author, About: body.About}, Whom: e.To[0], Visibility: e.Visibility, Unmeasured: true})
 			}
 			if s := r.seatOf(e.Author); s != nil {
 				s.History.Relearn(e) // also for sleeping agents: a "go on" that calls nobody may mean them
@@ -62,10 +62,10 @@ func (r *Room) restorePast() {
 		}
 	}
 	r.mind.Resume(r.cfg.Past)
-	r.onBehalf.Restore(r.cfg.Past)
+	r.exchange.Askers.Restore(r.cfg.Past)
 	r.chain.Overdue = record.LastWords(r.cfg.Past, r.exchange.Kind)
 	r.unanswered.messages, r.unanswered.had = record.CutShort(r.cfg.Past)
-	r.began = r.newest
+	r.records.began = r.records.newest
 	for _, s := range r.seats {
 		s.History.EndPresence()
 	}
@@ -73,7 +73,7 @@ func (r *Room) restorePast() {
 		if d, ok := e.Body.(earshot.Decision); ok && open[d.Turn].ID == e.ID && d.Turn != "" {
 			lost := r.event(e.Visibility, earshot.Reply{Turn: d.Turn, About: d.About, Outcome: earshot.Failed, Fault: "earshot stopped in the middle of it; ask again"})
 			lost.Author, lost.Sources = d.Agent, []earshot.EventID{d.About}
-			r.unsaved.Add(lost)
+			r.records.unsaved.Add(lost)
 		}
 	}
 }

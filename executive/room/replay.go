@@ -35,6 +35,6 @@ func (r *Room) ReplayYield(c earshot.Interruption) {
 
 // Says reports whether a turn is live.
 func (r *Room) Says(turn earshot.TurnID) bool {
-	live, _ := r.liveQuestion()
+	live, _ := r.live.question()
 	return live != nil && live.Turn == turn
 }

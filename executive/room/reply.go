@@ -17,11 +17,11 @@ func (r *Room) newTools() toolset.Host {
 	return toolset.Host{
 		Room: r.cfg.ID, Scene: r.scene, Viewer: r.viewer, Thoughts: r.mind, Reminders: r.reminders(), Tools: r.cfg.Tools,
 		Exchange: exchange.Host{
-			Tracker: &r.exchange, Waits: &r.awaitedSeats, Addressing: &r.addressing, Spawner: r.cfg.Spawner, Log: r.cfg.Log, Agents: r.agents,
+			Tracker: &r.exchange, Waits: &r.exchange.Waits, Addressing: r.resolver.Addressing, Spawner: r.cfg.Spawner, Log: r.cfg.Log, Agents: r.agents,
 			Limit: func() int { return r.cfg.Settings().MultiParty.TurnLimit }, Keep: r.entries.Keep, Record: r.record, Nudge: r.owner.Wake, Outlive: lasting,
 		},
 		Cameras: r.cameras, Settings: r.cfg.Settings, Now: r.cfg.Now, Log: r.cfg.Log,
-		Event: r.event, Amend: r.amend, Rests: r.restsOn, Hold: r.holdCall, Prepare: r.prepareAsked,
+		Event: r.event, Amend: r.amend, Rests: r.live.addRests, Hold: r.holdCall, Prepare: r.prepareAsked,
 	}
 }
 
@@ -33,10 +33,10 @@ func (r *Room) reminders() remind.Recorder {
 // newReply returns what makes the answers of the agents.
 func (r *Room) newReply() reply.Builder {
 	return reply.Builder{
-		Room: r.cfg.ID, People: r.cfg.People, Scene: r.scene, Floor: r.floor, Addressing: &r.addressing, Askers: &r.onBehalf, Exchange: &r.exchange,
+		Room: r.cfg.ID, People: r.cfg.People, Scene: r.scene, Floor: r.floor, Addressing: r.resolver.Addressing, Askers: &r.exchange.Askers, Exchange: &r.exchange,
 		Listener: r.speech.Listener, Voices: r.speech.Presence, Thoughts: r.mind, Viewer: r.viewer, Tools: r.newTools(),
 		Lasts: r.cfg.Lasts, Model: r.preparation.Model, Now: r.cfg.Now, Log: r.cfg.Log,
-		Cameras: r.cameras, DescribeCompany: r.tellPresence, State: r.State, ModelWorks: r.modelWorks, Event: r.event, Record: func(e earshot.Event) { r.unsaved.Add(e) }, Tell: r.notices.Tell,
+		Cameras: r.cameras, DescribeCompany: r.tellPresence, State: r.State, ModelWorks: r.modelWorks, Event: r.event, Record: func(e earshot.Event) { r.records.unsaved.Add(e) }, Tell: r.notices.Tell,
 	}
 }
 

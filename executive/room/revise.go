@@ -12,16 +12,6 @@ import (
 	"earshot/executive/revision"
 )
 
-// answersNow returns the turn that answers any of some messages, or began with one; nil for none.
-func (r *Room) answersNow(is func(earshot.EventID) bool) *activeTurn {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.activeTurn != nil && r.activeTurn.Answers(is) {
-		return r.activeTurn
-	}
-	return nil
-}
-
 // actOnFloor lets an event act on the floor. A revision or withdrawal of the message that is being
 // answered always counts, because that question no longer exists.
 func (r *Room) actOnFloor(set *executive.Config, in admission.Input) {

@@ -60,7 +60,7 @@
 //
 // The state of a component has a lock of its own, or belongs to Run. The order in which a goroutine
 // takes locks is that of package lockorder, which checks it in all tests of make race: that of the
-// mode, identityMu, that of the arrivals, that of the mind, mu, and last the lock of one component.
+// mode, that of who is who, that of the arrivals, that of the mind, that of the live state, and last the lock of one component.
 // No lock is held while a model, a disk or an outlet is waited for.
 package room
 
@@ -76,14 +76,11 @@ import (
 	"earshot/executive/activity"
 	"earshot/executive/addressing"
 	"earshot/executive/admission"
-	"earshot/executive/askers"
 	"earshot/executive/chain"
 	"earshot/executive/command"
-	"earshot/executive/delivery"
 	"earshot/executive/exchange"
 	"earshot/executive/explain"
 	"earshot/executive/hearing"
-	"earshot/executive/latency"
 	"earshot/executive/mode"
 	"earshot/executive/notice"
 	"earshot/executive/owner"
@@ -102,7 +99,6 @@ import (
 	"earshot/executive/thoughts"
 	"earshot/executive/tool"
 	"earshot/executive/unasked"
-	"earshot/internal/lockorder"
 	"earshot/interrupt"
 	"earshot/llm"
 	"earshot/participants"
@@ -236,45 +232,31 @@ type Config struct {
 
 // A Room is one room. Use [New].
 type Room struct {
-	cfg          Config
-	floor        *interrupt.Floor
-	scene        *scene.Scene
-	perceiver    perception.Perceiver // of the scene; belongs to Run
-	slash        *slash.Commands
-	commands     command.Table
-	mind         *thoughts.Thinker
-	exchange     exchange.Tracker
-	awaitedSeats exchange.WaitList // those that other agents wait for
-	addressing   addressing.Resolver
-	mode         *mode.Control
+	cfg       Config
+	floor     *interrupt.Floor
+	scene     *scene.Scene
+	perceiver perception.Perceiver // of the scene; belongs to Run
+	slash     *slash.Commands
+	mind      *thoughts.Thinker
+	exchange  exchange.Tracker
+	mode      *mode.Control
 
 	speech   *speech.Handler
 	entries  admission.Queue // the way into the journal
 	resolver admission.Resolver
 
-	identityMu lockorder.Mutex[lockorder.IdentityChange] // held while somebody becomes somebody else
-	arrivals   presence.Arrivals
+	arrivals presence.Arrivals
 
-	turnResults chan turnResult // the live turn has ended
-	owner       *owner.Loop
+	owner *owner.Loop
 
 	preparation *reply.Preparation[admission.Input]
 
-	viewer    *sight.Viewer
-	captioner sight.Captioner
-	presence  *presence.Estimator
+	viewer   *sight.Viewer
+	presence *presence.Estimator
 
-	mu             lockorder.Mutex[lockorder.State]
-	turnOutlets    []*delivery.TurnOutlet // of the live turn, or the last one
-	quiet          bool
-	activeTurn     *activeTurn     // the live turn, or nil
-	asked          int             // questions that wait for a turn
-	seats          []*seat.Seat    // the main one first; changed only by Run
-	leaving        bool            // the program is ending: no turn begins
-	rejectedEvents []earshot.Event // events of the room that were refused; Run keeps them
-	activity       activity.Tracker
-
-	latencies latency.Log // of the last turns
+	live     liveState
+	seats    []*seat.Seat // the main one first; changed only by Run
+	activity activity.Tracker
 
 	notices notice.Board
 
@@ -284,15 +266,11 @@ type Room struct {
 	set        executive.Config // the settings, as they were when Run was last woken
 	unasked    *unasked.Tracker // what the main agent may say by itself; its Reminders are for everybody
 	pending    question.Queue
-	onBehalf   askers.Tracker // in whose name agents act
 	reply      reply.Builder
-	held       tool.PendingCalls          // calls that wait for somebody to confirm them
-	awaited    map[earshot.EventID]string // messages to which something may come, with the outlet beside the place where they were written
-	unsaved    record.RetryQueue          // records of the room itself
+	held       tool.PendingCalls // calls that wait for somebody to confirm them
+	records    journalState
 	chain      *chain.Chain
 	unanswered unanswered // the questions that were unanswered when the program began
-	newest     int64      // the newest sequence
-	began      int64      // the newest sequence of the past
 }
 
 // New returns a room that continues from its past. It does nothing until it runs.
@@ -300,35 +278,34 @@ func New(cfg Config) *Room {
 	set := cfg.Settings()
 	style, _ := interrupt.ParseStyle(set.MultiParty.TurnTakingProtocol)
 	r := &Room{
-		cfg:         cfg,
-		set:         set,
-		floor:       &interrupt.Floor{Style: style},
-		scene:       &scene.Scene{Name: cfg.People.Name},
-		turnResults: make(chan turnResult, 1),
-		owner:       owner.New(ErrClosed),
+		cfg:   cfg,
+		set:   set,
+		floor: &interrupt.Floor{Style: style},
+		scene: &scene.Scene{Name: cfg.People.Name},
+		live:  liveState{results: make(chan turnResult, 1)},
+		owner: owner.New(ErrClosed),
 	}
 	r.notices.Room, r.notices.People, r.notices.Event, r.notices.Changed, r.notices.Recheck = cfg.ID, cfg.People, r.event, r.changes.Notify, r.owner.Wake
 	r.notices.Now, r.notices.Log = cfg.Now, cfg.Log
-	r.addressing = addressing.Resolver{Room: cfg.ID, People: cfg.People, Agents: r.agents, Seats: cfg.Agents != nil, Former: cfg.Former, Orders: cfg.Order != nil, Enters: cfg.Enters}
+	r.resolver.Addressing = &addressing.Resolver{Room: cfg.ID, People: cfg.People, Agents: r.agents, Seats: cfg.Agents != nil, Former: cfg.Former, Orders: cfg.Order != nil, Enters: cfg.Enters}
 	r.preparation = reply.NewPreparation[admission.Input](cfg.Model)
 	r.scene.Moved = r.changes.Notify
 	r.mode = r.newMode()
 	r.entries = admission.Queue{Queue: record.Queue[*admission.Entry]{Limit: maxWaiting}, Mode: r.currentMode, Wake: r.owner.Wake, Shut: r.owner.Closed(), Lookup: cfg.Event}
 	r.speech = r.newSpeech()
 	r.perceiver = r.newPerceiver()
-	r.onBehalf.People, r.exchange.People = cfg.People, cfg.People
+	r.exchange.Askers.People, r.exchange.People = cfg.People, cfg.People
 	r.arrivals.Room, r.arrivals.People, r.arrivals.Now = cfg.ID, cfg.People, cfg.Now
 	r.viewer = &sight.Viewer{Cameras: cfg.Cameras, Now: cfg.Now, Log: cfg.Log, Done: r.owner.Wake}
 	r.presence = presence.NewEstimator(cfg.People)
 	r.unasked = r.newUnasked()
 	r.mind = r.newMind()
 	r.slash = r.newCommands()
-	r.commands = r.slash.Table()
 	r.reply = r.newReply()
 	r.chain = r.newChain()
 	r.resolver = admission.Resolver{
-		Room: cfg.ID, People: cfg.People, Addressing: &r.addressing, Listener: r.speech.Listener, Echo: &r.speech.Echo, Mode: r.mode, Mind: r.mind,
-		Waits: &r.awaitedSeats, Queue: &r.entries, Agents: r.agents, Turn: r.liveQuestion, Now: cfg.Now, NewID: cfg.NewID, Log: cfg.Log,
+		Room: cfg.ID, People: cfg.People, Addressing: r.resolver.Addressing, Listener: r.speech.Listener, Echo: &r.speech.Echo, Mode: r.mode, Mind: r.mind,
+		Waits: &r.exchange.Waits, Queue: &r.entries, Agents: r.agents, Turn: r.live.question, Now: cfg.Now, NewID: cfg.NewID, Log: cfg.Log,
 	}
 	r.syncSeats()
 	r.restorePast()
@@ -366,14 +343,14 @@ func (r *Room) Run(ctx context.Context) error {
 		case do := <-r.owner.Calls():
 			r.readSettings()
 			do(ctx)
-		case end := <-r.turnResults:
+		case end := <-r.live.results:
 			r.readSettings()
 			r.take(ctx) // first what was done in the turn
 			r.conclude(ctx, end)
 		}
 		r.next(ctx, &turns)
 		r.mind.Update()
-		r.release()
+		r.settleMessages()
 		r.changes.Notify()
 	}
 }
@@ -381,10 +358,7 @@ func (r *Room) Run(ctx context.Context) error {
 // mayShowListening reports whether an agent may show by sounds that it listens: not if somebody wants
 // it to be quiet.
 func (r *Room) mayShowListening() bool {
-	r.mu.Lock()
-	quiet := r.quiet
-	r.mu.Unlock()
-	return !quiet && !r.speaking() && r.currentMode().Answers() && len(r.pending) == 0
+	return !r.live.silent() && !r.live.busy() && r.currentMode().Answers() && len(r.pending) == 0
 }
 
 // readSettings reads the settings for what Run does next: one event, or one turn, sees one
@@ -395,9 +369,9 @@ func (r *Room) readSettings() { r.set = r.cfg.Settings() }
 // any more. Senses and outlets that end before the room then find nothing for which they could be
 // blamed.
 func (r *Room) Leave() {
-	r.mu.Lock()
-	r.leaving = true
-	r.mu.Unlock()
+	r.live.mu.Lock()
+	r.live.leaving = true
+	r.live.mu.Unlock()
 	r.mind.Disable()
 	r.floor.Signal(&interrupt.Signal{
 		Kind: interrupt.Shutdown, From: earshot.Handle{Provider: "earshot", ID: "shutdown"}, Confidence: 1, At: r.cfg.Now(),
@@ -408,23 +382,23 @@ func (r *Room) Leave() {
 // entries that have not been kept are refused.
 func (r *Room) close(ctx context.Context, thinking *sync.WaitGroup) {
 	left := r.entries.Close()
-	r.mu.Lock()
+	r.live.mu.Lock()
 	r.owner.Close()
-	live := r.activeTurn
-	r.mu.Unlock()
+	live := r.live.turn
+	r.live.mu.Unlock()
 	for _, e := range left {
 		r.entries.Finish(e, ErrClosed)
 	}
 	thinking.Wait()
 	if live != nil {
-		r.conclude(ctx, <-r.turnResults)
+		r.conclude(ctx, <-r.live.results)
 	}
 	for _, q := range r.pending {
 		r.putOff(q)
 	}
-	r.unsaved.Add(r.speech.TakeCuts()...)
+	r.records.unsaved.Add(r.speech.TakeCuts()...)
 	r.keep(ctx)
-	r.release()
+	r.settleMessages()
 }
 
 // Ping returns nil as soon as the owner of the room has gone round its loop since the call: whoever
@@ -438,7 +412,7 @@ func (r *Room) Ping(ctx context.Context) error { return r.owner.Ping(ctx) }
 // Speaking reports whether a turn is live: something is said, or about to be, or it is being
 // determined how much of it was heard.
 func (r *Room) Speaking() bool {
-	live, _ := r.liveQuestion()
+	live, _ := r.live.question()
 	return live != nil
 }
 

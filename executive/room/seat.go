@@ -38,7 +38,7 @@ func (r *Room) Reseat() { r.owner.Wake() }
 func (r *Room) syncSeats() (changed bool) {
 	var now []*seat.Seat
 	list := r.agents()
-	r.mu.Lock()
+	r.live.mu.Lock()
 	had := make(map[earshot.ParticipantID]*seat.Seat, len(r.seats))
 	for _, s := range r.seats {
 		had[s.ID] = s
@@ -54,9 +54,9 @@ func (r *Room) syncSeats() (changed bool) {
 	}
 	changed = changed || len(now) != len(r.seats)
 	r.seats = now
-	live := r.activeTurn
-	r.awaitedSeats.Keep(now)
-	r.mu.Unlock()
+	live := r.live.turn
+	r.exchange.Waits.Keep(now)
+	r.live.mu.Unlock()
 	if live != nil && !slices.Contains(now, live.Seat) {
 		live.end()
 	}
@@ -73,7 +73,7 @@ func (r *Room) wakeSeat(ctx context.Context, s *seat.Seat) error {
 	if err != nil {
 		return err
 	}
-	s.History.Wake(events, r.began, r.cfg.People)
+	s.History.Wake(events, r.records.began, r.cfg.People)
 	r.awake(s, true)
 	return nil
 }
@@ -81,8 +81,8 @@ func (r *Room) wakeSeat(ctx context.Context, s *seat.Seat) error {
 // awake notes whether a seat is awake.
 func (r *Room) awake(s *seat.Seat, is bool) {
 	s.Touched = r.cfg.Now()
-	r.mu.Lock()
-	defer r.mu.Unlock()
+	r.live.mu.Lock()
+	defer r.live.mu.Unlock()
 	s.Awake = is
 }
 
@@ -100,7 +100,7 @@ func (r *Room) nextSleep() (first time.Time) {
 func (r *Room) sleepIdle(context.Context) {
 	for _, s := range r.seats {
 		if at, ok := r.sleeps(s); ok && !r.cfg.Now().Before(at) {
-			s.Sleep(r.newest)
+			s.Sleep(r.records.newest)
 			r.awake(s, false)
 		}
 	}
@@ -112,9 +112,9 @@ func (r *Room) sleeps(s *seat.Seat) (time.Time, bool) {
 	if !s.Awake || r.cfg.Recall == nil || slices.ContainsFunc(r.pending, func(q question.Question) bool { return q.Seat == s }) {
 		return time.Time{}, false
 	}
-	r.mu.Lock()
-	talks := r.activeTurn != nil && r.activeTurn.Seat == s
-	r.mu.Unlock()
+	r.live.mu.Lock()
+	talks := r.live.turn != nil && r.live.turn.Seat == s
+	r.live.mu.Unlock()
 	after := r.set.AgentsSleepAfter.Duration()
 	return s.Touched.Add(after), after > 0 && !talks
 }

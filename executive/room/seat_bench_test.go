@@ -53,7 +53,7 @@ func manned(b *testing.B, n int) *Room {
 		Log: slog.New(slog.NewTextHandler(io.Discard, nil)), Agents: func() []agents.Record { return all },
 		Recall: func(_ context.Context, id earshot.ParticipantID) ([]earshot.Event, error) { return talkedOf(id), nil },
 	})
-	r.newest = 1 << 20
+	r.records.newest = 1 << 20
 	for _, s := range r.seats {
 		r.fallAsleep(b, s)
 	}

@@ -42,13 +42,13 @@ func (r *Room) nextGrant() time.Time {
 
 // waitsMeanwhile returns the index of the question that waits for work that continues, -1 for none.
 func (r *Room) waitsMeanwhile() int {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.activeTurn == nil {
+	r.live.mu.Lock()
+	defer r.live.mu.Unlock()
+	if r.live.turn == nil {
 		return -1
 	}
 	return slices.IndexFunc(r.pending, func(q question.Question) bool {
-		return q.SideTalk.GoesOn() && q.SideTalk.Progress == r.activeTurn.Progress
+		return q.SideTalk.GoesOn() && q.SideTalk.Progress == r.live.turn.Progress
 	})
 }
 

@@ -3,7 +3,6 @@ package room
 import (
 	"context"
 	"slices"
-	"sync"
 	"time"
 
 	"earshot"
@@ -69,17 +68,17 @@ func (r *Room) startLooks(ctx context.Context) {
 
 // mayCaption reports whether pictures may be described, and none is being described.
 func (r *Room) mayCaption() bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.cfg.Model != nil && r.set.Enabled && r.currentMode().Answers() && r.currentMode().Watches() && !r.leaving && !r.captioner.Running.Load()
+	r.live.mu.Lock()
+	defer r.live.mu.Unlock()
+	return r.cfg.Model != nil && r.set.Enabled && r.currentMode().Answers() && r.currentMode().Watches() && !r.live.leaving && !r.viewer.Captioner.Running.Load()
 }
 
 // caption has what a camera noticed described, unless that happens too often.
 func (r *Room) caption(ctx context.Context) {
 	now := r.cfg.Now()
 	types, voice := r.activity.About(now)
-	quiet := !types && !voice && !r.speaking() && len(r.pending) == 0 && ctx.Err() == nil
-	next := r.captioner.Next(now, r.set.Sight.CaptionsPerHour, r.mayCaption(), quiet, func(e earshot.Event) *sight.Look {
+	quiet := !types && !voice && !r.live.busy() && len(r.pending) == 0 && ctx.Err() == nil
+	next := r.viewer.Captioner.Next(now, r.set.Sight.CaptionsPerHour, r.mayCaption(), quiet, func(e earshot.Event) *sight.Look {
 		if c, known := sight.Find(r.cameras(r.set), e.Body.(earshot.Sight).Camera); known {
 			return r.viewer.Take(ctx, c, e.At)
 		}
@@ -88,39 +87,15 @@ func (r *Room) caption(ctx context.Context) {
 	if next == nil {
 		return
 	}
-	r.captioner.Running.Store(true)
-	who := r.seats[0].ID
 	engine, model := r.seats[0].EngineAndModel(r.set)
 	_, moded := r.Mode()
-	r.viewer.Go(func() {
-		defer r.owner.Wake()
-		defer r.captioner.Running.Store(false)
-		ctx, stop := unless(ctx, moded)
-		defer stop()
-		text := next.Ask(ctx, r.cfg.Model, engine, model, r.cfg.Now, r.cfg.Log)
-		if text == "" || !r.currentMode().Watches() || ctx.Err() != nil {
+	who := r.seats[0].ID
+	r.viewer.Describe(ctx, next, sight.Describer{Model: r.cfg.Model, Engine: engine, Name: model, Stop: moded}, func(ctx context.Context, text earshot.Text) {
+		if !r.currentMode().Watches() {
 			return
 		}
 		e := r.event(next.About.Visibility, next.Event(text))
 		e.At, e.From, e.Author, e.Sources = next.Look.Picture().At, next.About.From, who, []earshot.EventID{next.About.ID}
 		r.record(ctx, e)
 	})
-}
-
-// unless returns a context that ends with ctx, or as soon as changed is closed. stop must be called
-// when it is no longer needed.
-func unless(ctx context.Context, changed <-chan struct{}) (_ context.Context, stop func()) {
-	ctx, cancel := context.WithCancel(ctx)
-	var watching sync.WaitGroup
-	watching.Go(func() {
-		select {
-		case <-changed:
-			cancel()
-		case <-ctx.Done():
-		}
-	})
-	return ctx, func() {
-		cancel()
-		watching.Wait()
-	}
 }

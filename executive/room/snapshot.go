@@ -20,13 +20,13 @@ func (r *Room) Snapshot(a earshot.Audience) api.Snapshot {
 		s.Parts = r.cfg.Parts()
 	}
 	var agent earshot.ParticipantID
-	r.mu.Lock()
-	live := r.activeTurn
+	r.live.mu.Lock()
+	live := r.live.turn
 	if live != nil {
 		agent = live.Seat.ID
 	}
-	s.Turns = r.latencies.Seen(a)
-	r.mu.Unlock()
+	s.Turns = r.live.latencies.Seen(a)
+	r.live.mu.Unlock()
 	if live == nil {
 		return s
 	}
@@ -45,17 +45,17 @@ func (r *Room) State(a earshot.Audience) api.RoomState {
 	}
 	s.Company = r.presence.Estimate(r.cfg.Now())
 	all := r.cfg.People.Operate(a)
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	s.Mode, s.Quiet, s.Dropped = r.currentMode(), r.quiet, r.mode.Dropped()
+	r.live.mu.Lock()
+	defer r.live.mu.Unlock()
+	s.Mode, s.Quiet, s.Dropped = r.currentMode(), r.live.quiet, r.mode.Dropped()
 	if all {
-		s.Waiting = r.entries.Waiting() + r.asked
+		s.Waiting = r.entries.Waiting() + r.live.waiting
 	}
 	var live *question.Question
-	if r.activeTurn != nil {
-		live = &r.activeTurn.Question
+	if r.live.turn != nil {
+		live = &r.live.turn.Question
 	}
-	s.Agents = snapshot.Agents(agents, r.seats, live, r.latencies, a)
+	s.Agents = snapshot.Agents(agents, r.seats, live, r.live.latencies, a)
 	s.Speaking = live != nil && live.Message.Visibility.Allows(a)
 	for _, p := range r.notices.Outlets.All() {
 		if all || p.Near(a) {
@@ -73,16 +73,16 @@ func (r *Room) Busy() bool {
 	if types, _ := r.activity.About(r.cfg.Now()); r.mind.Busy() || r.mind.Has(func(think.Question) bool { return true }) && !types && r.mind.Enabled() {
 		return true
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.activeTurn != nil || r.captioner.Running.Load() || r.entries.Waiting()+r.asked > 0
+	r.live.mu.Lock()
+	defer r.live.mu.Unlock()
+	return r.live.turn != nil || r.viewer.Captioner.Running.Load() || r.entries.Waiting()+r.live.waiting > 0
 }
 
 // Still reports whether nothing is being said, and nothing waits to be.
 func (r *Room) Still() bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.activeTurn == nil && r.entries.Len()+r.asked == 0
+	r.live.mu.Lock()
+	defer r.live.mu.Unlock()
+	return r.live.turn == nil && r.entries.Len()+r.live.waiting == 0
 }
 
 // Changed returns a channel that is closed when a snapshot would differ from one that is taken
@@ -93,16 +93,16 @@ func (r *Room) Changed() <-chan struct{} { return r.changes.Changed() }
 // Latencies returns how long the last turns took, whoever may know them. It is for those who look
 // after the program, and shows nothing of what the turns were about.
 func (r *Room) Latencies() (all []api.Latency) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.latencies.All()
+	r.live.mu.Lock()
+	defer r.live.mu.Unlock()
+	return r.live.latencies.All()
 }
 
 // recordLatency records how long a turn took.
 func (r *Room) recordLatency(t latency.Record) {
-	r.mu.Lock()
-	r.latencies.Add(t)
-	r.mu.Unlock()
+	r.live.mu.Lock()
+	r.live.latencies.Add(t)
+	r.live.mu.Unlock()
 	r.changes.Notify()
 	if r.cfg.Took != nil {
 		r.cfg.Took(t.Latency)

@@ -20,7 +20,6 @@ import (
 	"earshot/executive/turn"
 	"earshot/executive/unasked"
 	"earshot/interrupt"
-	"earshot/participants/agents"
 )
 
 // A turnResult says how a turn ended.
@@ -29,17 +28,6 @@ type turnResult struct {
 	set   executive.Config // with which it began
 	began time.Time
 	err   error
-}
-
-// An activeTurn is the turn that has not ended yet. Anybody who got it from the room may read its
-// question, which does not change any more.
-type activeTurn struct {
-	question.Question
-	end context.CancelFunc // ends it at once
-
-	moved bool // something that it rests on was changed or forgotten meanwhile; guarded by the room's mutex
-
-	used []earshot.EventID // what its tools brought, on which it rests too; guarded by the room's mutex
 }
 
 // next begins a turn if a question waits and the floor is free.
@@ -51,7 +39,7 @@ func (r *Room) next(ctx context.Context, turns *sync.WaitGroup) {
 	r.startLooks(ctx) // even while somebody speaks: afterwards is too late
 	for ctx.Err() == nil {
 		since := r.floor.Ticket() // before choosing who may speak, so that nobody who cuts in from now on is overlooked
-		if r.speaking() {
+		if r.live.busy() {
 			break
 		}
 		q, ok := r.choose(ctx, since)
@@ -118,7 +106,7 @@ func (r *Room) begin(ctx context.Context, q question.Question, turns *sync.WaitG
 		reply := earshot.Reply{
 			Outcome: earshot.Interrupted, Cut: &earshot.Interruption{By: cut.By, Signal: cut.Kind.String(), At: cut.At},
 		}
-		r.unsaved.Add(r.end(q, reply))
+		r.records.unsaved.Add(r.end(q, reply))
 		r.saidUnasked(q, reply)
 		return
 	}
@@ -133,7 +121,7 @@ func (r *Room) begin(ctx context.Context, q question.Question, turns *sync.WaitG
 		return
 	}
 	if (q.Candidate == nil || q.Words == "") && !r.ensureAwake(ctx, q.Seat) {
-		r.unsaved.Add(r.end(q, earshot.Reply{Outcome: earshot.Failed, Fault: "the earlier conversation cannot be read"}))
+		r.records.unsaved.Add(r.end(q, earshot.Reply{Outcome: earshot.Failed, Fault: "the earlier conversation cannot be read"}))
 		return
 	}
 	if q.ToRoom {
@@ -154,9 +142,9 @@ func (r *Room) begin(ctx context.Context, q question.Question, turns *sync.WaitG
 	if late := set.Speech.FillerAfter.Duration(); late > 0 && asked != nil && q.FromPerson() && slices.ContainsFunc(places, (*delivery.Outlet).Audible) {
 		spec.Filler = turn.NewFiller(q.Turn, r.speech.Listener.End(q.Message).Add(late).Sub(r.cfg.Now()), q.Progress.Quiet)
 	}
-	spec.Outlets = r.openTurnOutlets(places, q.Rests.Visibility, sync.OnceFunc(func() { r.speech.Listener.Heard(q.Message) }))
+	spec.Outlets = r.notices.Outlets.BeginTurn(places, q.Rests.Visibility, sync.OnceFunc(func() { r.speech.Listener.Heard(q.Message) }))
 	ctx, end := context.WithCancel(ctx)
-	r.setActiveTurn(&activeTurn{Question: q, end: end})
+	r.live.set(&activeTurn{Question: q, end: end}, len(r.pending))
 	r.cfg.Log.Debug("turn begins", "turn", q.Turn, "agent", q.Seat.ID, "outlets", len(places), "model", asked != nil)
 	began := r.cfg.Now()
 	turns.Go(func() {
@@ -164,7 +152,7 @@ func (r *Room) begin(ctx context.Context, q question.Question, turns *sync.WaitG
 		reply, err := turn.Run(ctx, spec)
 		reply.Reflex = asked == nil
 		reply.Truncated = asked != nil && asked.Truncated
-		r.turnResults <- turnResult{chain.Result{Question: q, Reply: reply, Generation: asked}, set, began, err}
+		r.live.results <- turnResult{chain.Result{Question: q, Reply: reply, Generation: asked}, set, began, err}
 	})
 }
 
@@ -202,22 +190,9 @@ func (r *Room) spec(q question.Question, set executive.Config) turn.Spec {
 	}
 }
 
-// openTurnOutlets makes some room outlets the outlets of a turn. heard is called when something has
-// come out of one.
-func (r *Room) openTurnOutlets(places []*delivery.Outlet, v earshot.Visibility, heard func()) (outlets []earshot.Outlet) {
-	all := delivery.ForTurn(places, v, heard)
-	for _, s := range all {
-		outlets = append(outlets, s)
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.turnOutlets = all
-	return outlets
-}
-
 // conclude records the truth about a turn.
 func (r *Room) conclude(ctx context.Context, e turnResult) {
-	r.setActiveTurn(nil)
+	r.live.set(nil, len(r.pending))
 	l := e.Question.Latency(e.Reply, r.cfg.Now()) // before the following takes its time
 	if !e.set.Interruption.SavePartial {
 		e.Reply.Offered = e.Reply.Delivered()
@@ -238,9 +213,9 @@ func (r *Room) conclude(ctx context.Context, e turnResult) {
 	calls := r.chain.Targets(&e.Result, &done)
 	n, news := r.health(e)
 	if news { // first, because somebody who waits for the reply may leave when it has ended
-		r.unsaved.Add(r.event(earshot.Visibility{Scope: earshot.System}, n))
+		r.records.unsaved.Add(r.event(earshot.Visibility{Scope: earshot.System}, n))
 	}
-	r.unsaved.Add(done)
+	r.records.unsaved.Add(done)
 	l.Outcome = e.Reply.Outcome
 	r.recordLatency(latency.Record{Latency: l, Whom: e.Question.Whom(), Visibility: done.Visibility})
 	r.saidUnasked(e.Question, e.Reply)
@@ -273,29 +248,4 @@ func (r *Room) conclude(ctx context.Context, e turnResult) {
 	if slices.ContainsFunc(r.keep(ctx), func(kept earshot.Event) bool { return kept.ID == done.ID && kept.Body.Kind() == earshot.KindReply }) {
 		r.chain.Follow(ctx, &e.Result, done, calls)
 	}
-}
-
-// speaking reports whether no turn can begin.
-func (r *Room) speaking() bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.activeTurn != nil || r.leaving
-}
-
-// setActiveTurn sets the live turn, or none.
-func (r *Room) setActiveTurn(l *activeTurn) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.activeTurn, r.asked = l, len(r.pending)
-}
-
-// liveQuestion returns the question of the live turn, which does not change, and the agent that
-// answers it; nil if there is none.
-func (r *Room) liveQuestion() (*question.Question, agents.Record) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.activeTurn == nil {
-		return nil, agents.Record{}
-	}
-	return &r.activeTurn.Question, r.activeTurn.Seat.Record
 }

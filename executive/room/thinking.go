@@ -28,9 +28,9 @@ func (r *Room) newMind() *thoughts.Thinker {
 		People: r.cfg.People, Scene: r.scene,
 		Agent: func() agents.Record { return r.agents()[0] },
 		Open: func() bool {
-			r.mu.Lock()
-			defer r.mu.Unlock()
-			return r.currentMode().Answers() && !r.leaving && !r.entries.Closed()
+			r.live.mu.Lock()
+			defer r.live.mu.Unlock()
+			return r.currentMode().Answers() && !r.live.leaving && !r.entries.Closed()
 		},
 		Floor: r.floorTaken, Nudge: r.owner.Wake,
 		OnOwner: r.owner.Do,
@@ -45,7 +45,7 @@ func (r *Room) thoughtContext(ctx context.Context, q think.Question) (c thoughts
 	if !r.ensureAwake(ctx, s) {
 		return c, false
 	}
-	c = thoughts.Context{Now: now, Settings: r.set, Agent: s.Record, History: s.History.Lines, Newest: r.newest}
+	c = thoughts.Context{Now: now, Settings: r.set, Agent: s.Record, History: s.History.Lines, Newest: r.records.newest}
 	c.Audience = r.listeners(question.Question{Seat: s, Message: earshot.Event{ID: q.About, Visibility: q.Visibility}})
 	c.Messages, c.Used = r.reply.Dialogue(c.Settings, s, s.Writers, &s.History, c.Audience, now).Messages()
 	r.tellPresence(now)
@@ -93,10 +93,10 @@ func (r *Room) floorTaken() (by earshot.Interruption, is bool) {
 	now := r.cfg.Now()
 	types, voice := r.activity.About(now)
 	by = earshot.Interruption{Signal: interrupt.Ambient.String(), At: now}
-	r.mu.Lock()
-	defer r.mu.Unlock()
+	r.live.mu.Lock()
+	defer r.live.mu.Unlock()
 	switch {
-	case r.activeTurn != nil:
+	case r.live.turn != nil:
 		by.Signal = "turn"
 	case len(r.pending)+r.entries.Len() > 0:
 		by.Signal = interrupt.Addressed.String()
@@ -113,7 +113,7 @@ func (r *Room) floorTaken() (by earshot.Interruption, is bool) {
 // nextQuiet returns when a silent voice may have ended, if the mind or a question waits for that;
 // the zero time otherwise.
 func (r *Room) nextQuiet() time.Time {
-	if !r.mind.Held() && len(r.pending) == 0 || r.speaking() {
+	if !r.mind.Held() && len(r.pending) == 0 || r.live.busy() {
 		return time.Time{}
 	}
 	now := r.cfg.Now()

@@ -30,7 +30,7 @@ type unanswered struct {
 // putOff ends the turn of a question that nobody answers any more, because the program ends. It is
 // taken up when the program runs again.
 func (r *Room) putOff(q question.Question) {
-	r.unsaved.Add(r.end(q, earshot.Reply{
+	r.records.unsaved.Add(r.end(q, earshot.Reply{
 		Outcome: earshot.Interrupted, Cut: &earshot.Interruption{Signal: interrupt.Shutdown.String(), At: r.cfg.Now()},
 	}))
 }
@@ -63,7 +63,7 @@ func (r *Room) askUnanswered(ctx context.Context) {
 // receives reports whether the author of a message is here and reads, at an outlet, what is
 // answered: a terminal comes a moment after whoever sits at it.
 func (r *Room) receives(e earshot.Event) bool {
-	return r.addressing.IsHere(e.Author) && slices.ContainsFunc(r.outlets(question.Question{Message: e}, r.set), func(p *delivery.Outlet) bool {
+	return r.resolver.Addressing.IsHere(e.Author) && slices.ContainsFunc(r.outlets(question.Question{Message: e}, r.set), func(p *delivery.Outlet) bool {
 		return r.notices.ReadsAt(p, r.cfg.People.Current(e.Author))
 	})
 }

@@ -35,12 +35,9 @@ func (r *Room) newUnasked() *unasked.Tracker {
 
 // moment returns what a decision to speak unasked depends on now.
 func (r *Room) moment() unasked.Moment {
-	r.mu.Lock()
-	hushed := r.quiet
-	r.mu.Unlock()
 	return unasked.Moment{
-		Now: r.cfg.Now(), Settings: r.set, Answers: r.answers(), Listens: r.currentMode().Answers(), Hushed: hushed,
-		Style: r.floor.CurrentStyle(), Name: r.seats[0].Name, Lasts: r.cfg.Lasts, IsHere: r.addressing.IsHere,
+		Now: r.cfg.Now(), Settings: r.set, Answers: r.answers(), Listens: r.currentMode().Answers(), Hushed: r.live.silent(),
+		Style: r.floor.CurrentStyle(), Name: r.seats[0].Name, Lasts: r.cfg.Lasts, IsHere: r.resolver.Addressing.IsHere,
 		Reaches: func(c *unasked.Candidate) bool {
 			places := r.outlets(question.Question{Message: c.Event, Aloud: c.Aloud}, r.set)
 			return len(places) > 0 && (c.Kind != unasked.VoiceNotice || slices.ContainsFunc(places, (*delivery.Outlet).Audible))
@@ -123,7 +120,7 @@ func (r *Room) saidUnasked(q question.Question, reply earshot.Reply) {
 	if c.Kind == unasked.Reminder && heard {
 		e := r.event(c.Event.Visibility, earshot.Reminder{Act: earshot.Fired, Of: c.Event.ID, Due: c.Reminder.Due, Text: c.Reminder.Text})
 		e.Author, e.To, e.Sources = q.Seat.ID, []earshot.ParticipantID{c.Whom}, []earshot.EventID{c.Event.ID}
-		r.unsaved.Add(e)
+		r.records.unsaved.Add(e)
 		r.unasked.Reminders.Apply(e) // also while the disk is full
 	}
 }
@@ -148,7 +145,7 @@ func (r *Room) overheard(e *admission.Entry, why string) (earshot.Verdict, []str
 // recheckQuestion checks the open question to the room, if there is one.
 func (r *Room) recheckQuestion(ctx context.Context) {
 	since := r.floor.Ticket() // before it is checked whether anybody is answered at all
-	if r.speaking() || len(r.pending) > 0 {
+	if r.live.busy() || len(r.pending) > 0 {
 		return
 	}
 	m := r.moment()
@@ -170,7 +167,7 @@ func (r *Room) recheckQuestion(ctx context.Context) {
 // nextUnasked returns when what waits to be said unasked is checked again; the zero time if that
 // only follows from events.
 func (r *Room) nextUnasked() time.Time {
-	if r.speaking() || !r.answers() {
+	if r.live.busy() || !r.answers() {
 		return time.Time{} // it is checked when that is over
 	}
 	at, reminder := r.unasked.Recheck(), r.unasked.NextReminder(r.moment())

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -117,6 +118,47 @@ func (p *Captioned) Ask(ctx context.Context, of llm.Service, engine, model strin
 	}
 	log.Info("a picture was described", "camera", camera, "prompt_tokens", cost.PromptTokens, "reply_tokens", cost.ReplyTokens, "latency", now().Sub(began))
 	return Caption(text.String())
+}
+
+// A Describer describes pictures.
+type Describer struct {
+	Model  llm.Service
+	Engine string          // with which it does
+	Name   string          // of the engine's model
+	Stop   <-chan struct{} // closed when nothing may be described any more
+}
+
+// Describe has a picture described on a goroutine of v, and calls keep there with the description,
+// unless there is none or it has been stopped. ctx ends for keep, too, when it is stopped.
+func (v *Viewer) Describe(ctx context.Context, p *Captioned, by Describer, keep func(context.Context, earshot.Text)) {
+	v.Captioner.Running.Store(true)
+	v.Go(func() {
+		defer v.Done()
+		defer v.Captioner.Running.Store(false)
+		ctx, stop := unless(ctx, by.Stop)
+		defer stop()
+		if text := p.Ask(ctx, by.Model, by.Engine, by.Name, v.Now, v.Log); text != "" && ctx.Err() == nil {
+			keep(ctx, text)
+		}
+	})
+}
+
+// unless returns a context that ends with ctx, or as soon as changed is closed. stop must be called
+// when it is no longer needed.
+func unless(ctx context.Context, changed <-chan struct{}) (_ context.Context, stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	var watching sync.WaitGroup
+	watching.Go(func() {
+		select {
+		case <-changed:
+			cancel()
+		case <-ctx.Done():
+		}
+	})
+	return ctx, func() {
+		cancel()
+		watching.Wait()
+	}
 }
 
 // Event returns the body of the event that keeps a description.

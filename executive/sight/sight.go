@@ -71,6 +71,8 @@ func Find(all []Camera, name string) (Camera, bool) {
 // A Viewer takes the looks of a room. All fields must be set, except that Cameras may be nil. It is
 // safe for concurrent use.
 type Viewer struct {
+	Captioner Captioner // of what the cameras notice
+
 	Cameras Cameras
 	Now     func() time.Time
 	Log     *slog.Logger

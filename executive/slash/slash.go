@@ -67,12 +67,18 @@ type Host struct {
 type Commands struct {
 	Host
 
+	table command.Table
+
 	mu       lockorder.Mutex[lockorder.Leaf]
 	listings []listing // the lists of the scene that were shown, newest last
 }
 
 // New returns the commands of a room.
-func New(h Host) *Commands { return &Commands{Host: h} }
+func New(h Host) *Commands {
+	c := &Commands{Host: h}
+	c.table = c.list()
+	return c
+}
 
 // ForgetLists forgets which lists were shown: they may quote what was forgotten or changed.
 func (h *Commands) ForgetLists() {
@@ -81,8 +87,10 @@ func (h *Commands) ForgetLists() {
 	h.listings = nil
 }
 
-// Table returns the commands of a room.
-func (h *Commands) Table() command.Table {
+// Table returns the commands of a room. The caller does not change it.
+func (h *Commands) Table() command.Table { return h.table }
+
+func (h *Commands) list() command.Table {
 	const people, letsIn, agent, operators = "Who is here", "What this room takes in (for everybody in it)", "The agent", "For operators of earshot"
 	var t command.Table
 	t = command.Table{
