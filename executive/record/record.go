@@ -6,6 +6,7 @@
 package record
 
 import (
+	"context"
 	"earshot/internal/lockorder"
 	"slices"
 	"time"
@@ -118,6 +119,23 @@ const (
 	// retry is how often a journal that refused is tried again.
 	retry = time.Second
 )
+
+// farewell bounds the writing when the program ends.
+const farewell = 5 * time.Second
+
+// Outlive returns a context that outlives ctx by 5 s: a write that has begun is finished, but a disk
+// that does not answer does not keep the program from ending.
+func Outlive(ctx context.Context) (context.Context, context.CancelFunc) {
+	longer, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() {
+		defer cancel()
+		select {
+		case <-time.After(farewell):
+		case <-longer.Done():
+		}
+	})
+	return longer, func() { stop(); cancel() }
+}
 
 // A RetryQueue holds the records of a room itself, such as how a turn ended, that wait for the
 // journal, oldest first. The zero value is empty. It is safe for concurrent use, except for Flush.

@@ -38,6 +38,23 @@ func LastWords(past []earshot.Event, kind func(earshot.ParticipantID) participan
 	return all
 }
 
+// Unended returns the decisions in the past to begin a turn that has no end: the program was killed in
+// the middle of it.
+func Unended(past []earshot.Event) (decisions []earshot.Event) {
+	ended := make(map[earshot.TurnID]bool)
+	for _, e := range past {
+		if reply, ok := e.Body.(earshot.Reply); ok {
+			ended[reply.Turn] = true
+		}
+	}
+	for _, e := range past {
+		if d, ok := e.Body.(earshot.Decision); ok && d.Turn != "" && !ended[d.Turn] {
+			decisions = append(decisions, e)
+		}
+	}
+	return decisions
+}
+
 // CutShort returns the unanswered messages in the past: nothing was heard of the last answer of an
 // agent, because earshot stopped. had are the agents that have had their turn about a message.
 func CutShort(past []earshot.Event) (left []earshot.Event, had map[earshot.EventID][]earshot.ParticipantID) {

@@ -16,10 +16,8 @@ import (
 	"earshot/participants"
 )
 
-// The errors of /confirm. A call that does not exist, one that is over and one for somebody else
-// give the same error, so that nobody learns of calls that are not theirs.
+// The errors of /confirm, besides [tool.ErrNoCall].
 var (
-	errNoCall      = errors.New("no tool call with that number waits for you here: it was done, has expired, or rested on something that was changed or forgotten; /confirm lists what waits")
 	errNoConfirm   = errors.New("nothing can be done now: the room is paused or off the record, or executive.enabled is false; /resume first")
 	errUnconfirmed = errors.New("your confirmation could not be recorded, so nothing was done; try again")
 )
@@ -57,17 +55,10 @@ func (r *Room) holdCall(ctx context.Context, by *toolset.Context, h *tool.HeldCa
 func (r *Room) confirmCommand(ctx context.Context, c command.Call) (answer string, err error) {
 	number := strings.TrimSpace(string(c.Args))
 	lost := r.owner.Do(ctx, func(ctx context.Context) {
-		theirs := r.held.Of(r.cfg.Now(), c.By, c.Audience)
-		if number == "" {
-			answer = tool.Offers(theirs, r.cfg.People.Name)
-			return
+		var w *tool.PendingCall
+		if answer, w, err = r.held.Choose(r.cfg.Now(), c.By, c.Audience, number, r.cfg.People.Name); w != nil {
+			err = r.runConfirmed(ctx, *w, c.By)
 		}
-		i := slices.IndexFunc(theirs, func(w tool.PendingCall) bool { return w.Number == number })
-		if i < 0 {
-			err = errNoCall
-			return
-		}
-		err = r.runConfirmed(ctx, theirs[i], c.By)
 	})
 	return answer, errors.Join(err, lost)
 }
@@ -78,7 +69,7 @@ func (r *Room) runConfirmed(ctx context.Context, w tool.PendingCall, by particip
 	at := r.seatOf(w.Agent)
 	switch {
 	case at == nil:
-		return errNoCall
+		return tool.ErrNoCall
 	case !r.answers():
 		return errNoConfirm
 	}

@@ -19,7 +19,7 @@ type deadline struct {
 var deadlines = [...]deadline{
 	{func(r *Room) time.Time { return r.records.unsaved.NextRetry(r.cfg.Now()) }, func(r *Room, ctx context.Context) { r.keep(ctx) }},
 	{func(r *Room) time.Time { return r.arrivals.Next() }, (*Room).announce},
-	{(*Room).nextRecovery, (*Room).announceRecoveries},
+	{func(r *Room) time.Time { return r.notices.Faults.Next() }, (*Room).announceRecoveries},
 	{func(r *Room) time.Time { return r.speech.Presence.NextExpiry() }, func(r *Room, _ context.Context) { r.speech.ExpirePresence() }},
 	{(*Room).nextSleep, (*Room).sleepIdle},
 	{(*Room).nextGrant, (*Room).grantWaiting},
@@ -28,7 +28,7 @@ var deadlines = [...]deadline{
 	{(*Room).nextUnasked, func(r *Room, _ context.Context) { r.unasked.Rechecked(r.cfg.Now()) }},
 	{(*Room).nextThought, (*Room).weighNovelty},
 	{(*Room).nextQuiet, nil},
-	{(*Room).nextStaleLine, (*Room).abandonStaleLines},
+	{func(r *Room) time.Time { return r.activity.NextTypingExpiry() }, (*Room).abandonStaleLines},
 	{func(r *Room) time.Time { return r.speech.Interims.NextExpiry() }, func(r *Room, _ context.Context) { r.speech.ExpireWords() }},
 	{func(r *Room) time.Time { return r.speech.NextCutExpiry() }, func(r *Room, _ context.Context) { r.speech.ExpireCuts() }},
 }

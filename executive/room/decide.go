@@ -84,7 +84,7 @@ func (r *Room) decide(e *admission.Entry, by *seat.Seat, text earshot.Text) ears
 // scenario returns the input of an agent's decision.
 func (r *Room) scenario(e *admission.Entry, by *seat.Seat, text earshot.Text) decision.Input {
 	s := decision.Input{
-		Enabled: r.set.Enabled, Mode: r.currentMode(), Want: reflex.Recognise(text, by.Name), Known: e.Event().Author != "", Heeded: e.Heeded, To: e.Address, Addressees: e.Addressees, Late: e.Late,
+		Enabled: r.set.Enabled, Mode: r.mode.Current(), Want: reflex.Recognise(text, by.Name), Known: e.Event().Author != "", Heeded: e.Heeded, To: e.Address, Addressees: e.Addressees, Late: e.Late,
 		Cut: e.Address != "" && e.Signal != nil && e.Signal.Kind == interrupt.Command,
 	}
 	_, s.Refuses = attention.Refusal(text)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"strings"
-	"time"
 
 	"earshot"
 	"earshot/executive/generation"
@@ -32,9 +31,6 @@ func (r *Room) health(e turnResult) (earshot.Notice, bool) {
 	}
 	return earshot.Notice{}, false
 }
-
-// nextRecovery returns when something that was lost may have been back for long enough to report.
-func (r *Room) nextRecovery() time.Time { return r.notices.Faults.Next() }
 
 // announceRecoveries reports what is back. For a model that is kept, too, as its failure was.
 func (r *Room) announceRecoveries(ctx context.Context) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"time"
 
 	"earshot"
 	"earshot/executive/admission"
@@ -15,9 +14,6 @@ import (
 // maxWaiting is how many events may wait for the journal. A commit takes a millisecond or two, so
 // this many are a flood.
 const maxWaiting = 256
-
-// farewell bounds the writing when the program ends.
-const farewell = 5 * time.Second
 
 // A Journal keeps events. Append is called by one goroutine at a time, returns the events with
 // their sequence once they are on disk, and may wait for a disk. An event whose ID the journal
@@ -31,20 +27,6 @@ type journalState struct {
 	unsaved record.RetryQueue // records of the room itself; everybody may add to them
 	newest  int64             // the newest sequence
 	began   int64             // the newest sequence of the past
-}
-
-// lasting returns a context that outlives ctx by [farewell]: a write that has begun is finished,
-// but a disk that does not answer does not keep the program from ending.
-func lasting(ctx context.Context) (context.Context, context.CancelFunc) {
-	longer, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	stop := context.AfterFunc(ctx, func() {
-		defer cancel()
-		select {
-		case <-time.After(farewell):
-		case <-longer.Done():
-		}
-	})
-	return longer, func() { stop(); cancel() }
 }
 
 // take writes everything that waits into the journal, in one commit, and then processes it. If the
@@ -166,7 +148,7 @@ func (r *Room) write(ctx context.Context, batch []*admission.Entry) error {
 
 // append puts events into the journal and informs everybody of those that are new.
 func (r *Room) append(ctx context.Context, events ...earshot.Event) ([]earshot.Event, error) {
-	ctx, cancel := lasting(ctx)
+	ctx, cancel := record.Outlive(ctx)
 	defer cancel()
 	kept, err := r.cfg.Journal.Append(ctx, events...)
 	if err != nil {

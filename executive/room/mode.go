@@ -60,9 +60,6 @@ func (r *Room) Hold(ctx context.Context, by earshot.ParticipantID) (release func
 	return r.mode.Hold(ctx, by)
 }
 
-// currentMode returns the room's mode.
-func (r *Room) currentMode() earshot.Mode { return r.mode.Current() }
-
 // showOffRecord shows what was written off the record to those who may see it, and forgets it. Only
 // the author gets the ID back, to know that it was sent.
 func (r *Room) showOffRecord(set *executive.Config, in admission.Input) {

@@ -15,7 +15,7 @@ func (r *Room) Enter(o earshot.Outlet, around earshot.Audience) (leave func()) {
 	p, remove := r.notices.Outlets.Add(o, around, func(ctx context.Context, o earshot.Outlet, opening earshot.Opening, heard func(earshot.Heard)) (earshot.Speaking, error) {
 		return r.speech.Echo.Open(ctx, o, opening, r.speech.Voice(false), heard)
 	})
-	if m := r.currentMode(); m != earshot.Live {
+	if m := r.mode.Current(); m != earshot.Live {
 		p.Show(r.event(earshot.Visibility{Scope: earshot.System}, earshot.Notice{Text: "The room is " + string(m) + ": " + m.Means() + "."}))
 	}
 	r.owner.Wake() // somebody may have waited to be reminded
@@ -50,7 +50,7 @@ func (r *Room) TellOperators(n earshot.Notice) (told bool) { return r.notices.Te
 // advice tells the author of a message that it reaches nobody, or not everybody whom it calls.
 // It is empty if there is nothing to tell.
 func (r *Room) advice(a addressing.Addressees) string {
-	if a.Hint == "" && a.Lost && r.currentMode().Answers() && r.cfg.Settings().Enabled {
+	if a.Hint == "" && a.Lost && r.mode.Current().Answers() && r.cfg.Settings().Enabled {
 		return "nobody was addressed, so nobody answers; begin with " + r.agents()[0].Name + ", and I will"
 	}
 	return a.Hint

@@ -54,9 +54,9 @@ func (r *Room) silenced() string {
 	switch {
 	case !r.set.Enabled:
 		return decision.Disabled
-	case r.currentMode() == earshot.Paused:
+	case r.mode.Current() == earshot.Paused:
 		return unasked.OnHold
-	case r.currentMode() == earshot.OffRecord:
+	case r.mode.Current() == earshot.OffRecord:
 		return decision.Unheard
 	case r.live.silent():
 		return decision.Hushed

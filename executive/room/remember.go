@@ -39,7 +39,6 @@ func (r *Room) remember(e earshot.Event) {
 // earshot stopped without a word.
 func (r *Room) restorePast() {
 	r.seats[0].Awake = true
-	open := make(map[earshot.TurnID]earshot.Event)
 	for _, e := range r.cfg.Past {
 		r.remember(e)
 		r.entries.RememberKept(e)
@@ -47,12 +46,7 @@ func (r *Room) restorePast() {
 		switch body := e.Body.(type) {
 		case earshot.ModeChange:
 			r.mode.Restore(body.Lasts())
-		case earshot.Decision:
-			if body.Turn != "" {
-				open[body.Turn] = e
-			}
 		case earshot.Reply:
-			delete(open, body.Turn)
 			if len(e.To) > 0 {
 				r.live.latencies.Add(latency.Record{Latency: api.Latency{Turn: body.Turn, Agent: e.Author, About: body.About}, Whom: e.To[0], Visibility: e.Visibility, Unmeasured: true})
 			}
@@ -69,11 +63,10 @@ func (r *Room) restorePast() {
 	for _, s := range r.seats {
 		s.History.EndPresence()
 	}
-	for _, e := range r.cfg.Past {
-		if d, ok := e.Body.(earshot.Decision); ok && open[d.Turn].ID == e.ID && d.Turn != "" {
-			lost := r.event(e.Visibility, earshot.Reply{Turn: d.Turn, About: d.About, Outcome: earshot.Failed, Fault: "earshot stopped in the middle of it; ask again"})
-			lost.Author, lost.Sources = d.Agent, []earshot.EventID{d.About}
-			r.records.unsaved.Add(lost)
-		}
+	for _, e := range record.Unended(r.cfg.Past) {
+		d := e.Body.(earshot.Decision)
+		lost := r.event(e.Visibility, earshot.Reply{Turn: d.Turn, About: d.About, Outcome: earshot.Failed, Fault: "earshot stopped in the middle of it; ask again"})
+		lost.Author, lost.Sources = d.Agent, []earshot.EventID{d.About}
+		r.records.unsaved.Add(lost)
 	}
 }

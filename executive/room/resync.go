@@ -8,6 +8,7 @@ import (
 	"earshot"
 	"earshot/executive/command"
 	"earshot/executive/perception"
+	"earshot/executive/record"
 	"earshot/executive/seat"
 	"earshot/participants"
 )
@@ -22,7 +23,7 @@ func (r *Room) newPerceiver() perception.Perceiver {
 	}
 	if r.cfg.Scenery != nil {
 		p.Scenery = func(ctx context.Context) ([]earshot.Event, error) {
-			ctx, cancel := lasting(ctx)
+			ctx, cancel := record.Outlive(ctx)
 			defer cancel()
 			return r.cfg.Scenery(ctx)
 		}

@@ -291,7 +291,7 @@ func New(cfg Config) *Room {
 	r.preparation = reply.NewPreparation[admission.Input](cfg.Model)
 	r.scene.Moved = r.changes.Notify
 	r.mode = r.newMode()
-	r.entries = admission.Queue{Queue: record.Queue[*admission.Entry]{Limit: maxWaiting}, Mode: r.currentMode, Wake: r.owner.Wake, Shut: r.owner.Closed(), Lookup: cfg.Event}
+	r.entries = admission.Queue{Queue: record.Queue[*admission.Entry]{Limit: maxWaiting}, Mode: r.mode.Current, Wake: r.owner.Wake, Shut: r.owner.Closed(), Lookup: cfg.Event}
 	r.speech = r.newSpeech()
 	r.perceiver = r.newPerceiver()
 	r.exchange.Askers.People, r.exchange.People = cfg.People, cfg.People
@@ -358,7 +358,7 @@ func (r *Room) Run(ctx context.Context) error {
 // mayShowListening reports whether an agent may show by sounds that it listens: not if somebody wants
 // it to be quiet.
 func (r *Room) mayShowListening() bool {
-	return !r.live.silent() && !r.live.busy() && r.currentMode().Answers() && len(r.pending) == 0
+	return !r.live.silent() && !r.live.busy() && r.mode.Current().Answers() && len(r.pending) == 0
 }
 
 // readSettings reads the settings for what Run does next: one event, or one turn, sees one

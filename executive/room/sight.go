@@ -70,7 +70,7 @@ func (r *Room) startLooks(ctx context.Context) {
 func (r *Room) mayCaption() bool {
 	r.live.mu.Lock()
 	defer r.live.mu.Unlock()
-	return r.cfg.Model != nil && r.set.Enabled && r.currentMode().Answers() && r.currentMode().Watches() && !r.live.leaving && !r.viewer.Captioner.Running.Load()
+	return r.cfg.Model != nil && r.set.Enabled && r.mode.Current().Answers() && r.mode.Current().Watches() && !r.live.leaving && !r.viewer.Captioner.Running.Load()
 }
 
 // caption has what a camera noticed described, unless that happens too often.
@@ -91,7 +91,7 @@ func (r *Room) caption(ctx context.Context) {
 	_, moded := r.Mode()
 	who := r.seats[0].ID
 	r.viewer.Describe(ctx, next, sight.Describer{Model: r.cfg.Model, Engine: engine, Name: model, Stop: moded}, func(ctx context.Context, text earshot.Text) {
-		if !r.currentMode().Watches() {
+		if !r.mode.Current().Watches() {
 			return
 		}
 		e := r.event(next.About.Visibility, next.Event(text))

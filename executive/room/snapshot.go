@@ -47,7 +47,7 @@ func (r *Room) State(a earshot.Audience) api.RoomState {
 	all := r.cfg.People.Operate(a)
 	r.live.mu.Lock()
 	defer r.live.mu.Unlock()
-	s.Mode, s.Quiet, s.Dropped = r.currentMode(), r.live.quiet, r.mode.Dropped()
+	s.Mode, s.Quiet, s.Dropped = r.mode.Current(), r.live.quiet, r.mode.Dropped()
 	if all {
 		s.Waiting = r.entries.Waiting() + r.live.waiting
 	}

@@ -2,15 +2,11 @@ package room
 
 import (
 	"context"
-	"time"
 
 	"earshot"
 	"earshot/executive/activity"
 	"earshot/interrupt"
 )
-
-// nextStaleLine returns when somebody may have left a half-typed line.
-func (r *Room) nextStaleLine() time.Time { return r.activity.NextTypingExpiry() }
 
 // abandonStaleLines releases what waits for a line that somebody has left half typed: it counts as
 // empty until the next key.

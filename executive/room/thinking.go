@@ -30,7 +30,7 @@ func (r *Room) newMind() *thoughts.Thinker {
 		Open: func() bool {
 			r.live.mu.Lock()
 			defer r.live.mu.Unlock()
-			return r.currentMode().Answers() && !r.live.leaving && !r.entries.Closed()
+			return r.mode.Current().Answers() && !r.live.leaving && !r.entries.Closed()
 		},
 		Floor: r.floorTaken, Nudge: r.owner.Wake,
 		OnOwner: r.owner.Do,

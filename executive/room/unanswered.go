@@ -50,7 +50,7 @@ func (r *Room) askUnanswered(ctx context.Context) {
 		switch {
 		case admission.Stale(e, r.cfg.Now()):
 			return true
-		case !r.currentMode().Answers():
+		case !r.mode.Current().Answers():
 			return false
 		case !r.receives(e) && now.Before(r.unanswered.until):
 			return false

@@ -36,7 +36,7 @@ func (r *Room) newUnasked() *unasked.Tracker {
 // moment returns what a decision to speak unasked depends on now.
 func (r *Room) moment() unasked.Moment {
 	return unasked.Moment{
-		Now: r.cfg.Now(), Settings: r.set, Answers: r.answers(), Listens: r.currentMode().Answers(), Hushed: r.live.silent(),
+		Now: r.cfg.Now(), Settings: r.set, Answers: r.answers(), Listens: r.mode.Current().Answers(), Hushed: r.live.silent(),
 		Style: r.floor.CurrentStyle(), Name: r.seats[0].Name, Lasts: r.cfg.Lasts, IsHere: r.resolver.Addressing.IsHere,
 		Reaches: func(c *unasked.Candidate) bool {
 			places := r.outlets(question.Question{Message: c.Event, Aloud: c.Aloud}, r.set)
@@ -46,7 +46,7 @@ func (r *Room) moment() unasked.Moment {
 }
 
 // answers reports whether the room answers anybody.
-func (r *Room) answers() bool { return r.set.Enabled && r.currentMode().Answers() }
+func (r *Room) answers() bool { return r.set.Enabled && r.mode.Current().Answers() }
 
 // chooseUnasked returns what the agent says now although nobody has just asked, as a question
 // without an asker. next returns the decisions, which are put on record.

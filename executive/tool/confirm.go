@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -241,6 +242,24 @@ func (r *PendingCalls) Of(now time.Time, who participants.Participant, a earshot
 		}
 	}
 	return theirs
+}
+
+// ErrNoCall says that somebody cannot confirm a call. It is the same for a call that does not exist, one
+// that is over and one for somebody else, so that nobody learns of calls that are not theirs.
+var ErrNoCall = errors.New("no tool call with that number waits for you here: it was done, has expired, or rested on something that was changed or forgotten; /confirm lists what waits")
+
+// Choose returns the call with a number, if somebody can confirm it now. Without a number it returns
+// a text that lists all that they can.
+func (r *PendingCalls) Choose(now time.Time, who participants.Participant, a earshot.Audience, number string, name func(earshot.ParticipantID) string) (list string, w *PendingCall, err error) {
+	theirs := r.Of(now, who, a)
+	if number == "" {
+		return Offers(theirs, name), nil, nil
+	}
+	i := slices.IndexFunc(theirs, func(w PendingCall) bool { return w.Number == number })
+	if i < 0 {
+		return "", nil, ErrNoCall
+	}
+	return "", &theirs[i], nil
 }
 
 // Drop removes the calls that fit.

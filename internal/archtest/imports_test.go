@@ -75,7 +75,8 @@ var may = map[string]string{
 	"outlets/*":                      ". outlets models/tts internal/...",
 	"executive/...":                  ". api interrupt conversation language participants/... speakers llm internal/lockorder",
 	"executive/room":                 ". api executive/... interrupt conversation language participants/... speakers llm internal/lockorder internal/supervise", // for reporting outages
-	"server/...":                     ". api participants/... conversation executive/... providers internal/atomicfile internal/search",                         // for the senses of an attached terminal
+	"executive/notice":               ". executive/... participants/... internal/lockorder internal/supervise",
+	"server/...":                     ". api participants/... conversation executive/... providers internal/atomicfile internal/search", // for the senses of an attached terminal
 	"replay":                         ". config executive/... interrupt llm participants/... conversation speakers internal/english internal/terminal internal/transcript",
 	"monitor":                        ". api interrupt participants/... executive/... providers server/... internal/search internal/terminal",
 	"config":                         ". api executive/... interrupt llm participants/... conversation speakers store server providers/... outlets/... models/... internal/atomicfile",
