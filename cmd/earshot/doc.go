@@ -123,13 +123,15 @@
 // questions that wait and the live turn. Everything else is a component that knows no
 // room and returns what it wants done:
 //
-//   - what comes in: [earshot/executive/intake] brings it into the form that may be kept,
-//     [earshot/executive/mode] is whether the room listens and answers at all,
+//   - what comes in: [earshot/executive/admission] finds out who it is from, for whom it is and who
+//     may see it, and queues it for the journal, [earshot/executive/intake] brings it into the form
+//     that may be kept, [earshot/executive/mode] is whether the room listens and answers at all,
 //     [earshot/executive/revision] says what changes an earlier message, and how, and
 //     [earshot/executive/record] remembers what came lately and keeps what the journal refused;
 //   - who and to whom: [earshot/executive/addressing] finds out for which agents something
 //     that was written is, [earshot/executive/hearing] whose voice it is and for which agents
-//     something that was said aloud is, [earshot/executive/askers] in whose name an agent acts;
+//     something that was said aloud is, [earshot/executive/speech] handles what else is said aloud,
+//     such as words that cut a reply and never end, [earshot/executive/askers] in whose name an agent acts;
 //   - what happens around it: [earshot/executive/activity] knows who is about to say something,
 //     [earshot/executive/echo] what of the agent's own voice comes back,
 //     [earshot/executive/presence] who is probably here, [earshot/executive/sight] what the
@@ -146,7 +148,7 @@
 //     [earshot/executive/turn] is one reply and the truth about what was heard of it, with a
 //     step function for a heart, [earshot/executive/midturn] judges what is said to an agent
 //     that works, [earshot/executive/exchange] lets agents ask one another, and knows when they
-//     have said enough, [earshot/executive/latency] measures how long turns take, and
+//     have said enough, [earshot/executive/chain] has them answer one another until then, [earshot/executive/latency] measures how long turns take, and
 //     [earshot/executive/delivery] knows the outlets and who is around them;
 //   - unasked: [earshot/executive/think] thinks beside the talk and gives way to it,
 //     [earshot/executive/thoughts] knows what each thought is made from and rests on,
@@ -156,6 +158,8 @@
 //   - commands and tools: [earshot/executive/command] is the table of /commands,
 //     [earshot/executive/slash] answers them as a client of the room,
 //     [earshot/executive/snapshot] shows others what the room is like,
+//     [earshot/executive/notice] tells them about faults, [earshot/executive/owner] lets other
+//     goroutines have things done by the one that owns the room,
 //     [earshot/executive/tool] has the registry of tools, in whose name they are used, and the
 //     loop in which a model uses them, and [earshot/executive/tool/workspace] the files.
 //

@@ -2,7 +2,7 @@
 // writes the journal, and chooses where a reply goes. It always does so in this order.
 //
 //  1. [Room.Admit], on the goroutine of the sense, determines who the event is from, whom it
-//     is for and who may see it; then the gate and the floor judge it. So a cut never waits
+//     is for and who may see it (see package admission); then the gate and the floor judge it. So a cut never waits
 //     for a disk, nor for anything that came before it. The agent's own voice, picked up by a
 //     microphone, goes no further.
 //  2. [Room.Run], the owner, appends everything that waits to the journal in one commit,
@@ -24,7 +24,7 @@
 // Words to an agent that is using a tool or thinking are judged by what they mean for that work:
 // they can stop the work, say how to continue, or ask for its progress, which disturbs nothing.
 // Anything else is answered beside a thought, or after a tool, for which nobody waits longer than
-// patience. See side_talk.go.
+// patience.
 //
 // What a camera notices is kept like what is said, and does not concern the floor; what it sees at
 // the moment changes the scene at once. Together with what is heard and typed it yields an estimate
@@ -60,7 +60,8 @@
 //
 // The state of a component has a lock of its own, or belongs to Run. The order in which a goroutine
 // takes locks is that of package lockorder, which checks it in all tests of make race: that of the
-// mode, that of who is who, that of the arrivals, that of the mind, that of the live state, and last the lock of one component.
+// mode, that of who is who, that of the arrivals, that of the mind, that of the live state, and last
+// the lock of one component.
 // No lock is held while a model, a disk or an outlet is waited for.
 package room
 
