@@ -43,7 +43,8 @@ type Peer struct {
 	life Life
 	gone chan struct{}
 
-	lively, greeted atomic.Bool // since the last check; said hello
+	lively, greeted atomic.Bool  // since the last check; said hello
+	closed          atomic.Int32 // pipes that it has closed
 
 	mu    sync.Mutex
 	fault error // what it is killed for
@@ -141,7 +142,8 @@ func (p *Peer) sounds(take func(Sound) error) error {
 // error if the helper is about to end.
 func (p *Peer) heard(err error) {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		if p.ends(grace) {
+		p.closed.Add(1)
+		if p.ends(grace) || p.closed.Load() == 2 { // with both closed it is dying, which takes as long as a busy machine takes; watch ends one that does not
 			return
 		}
 		err = fmt.Errorf("%w: it closed a pipe but did not end", ErrProtocol)

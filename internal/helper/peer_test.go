@@ -4,7 +4,11 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io"
+	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"earshot/internal/helper"
 )
@@ -15,6 +19,60 @@ type short struct{}
 func (short) HangUp()                    {}
 func (short) Kill()                      {}
 func (short) Wait(context.Context) error { return nil }
+
+// A slow process closes its pipes, and has ended some time later, or when it is killed.
+type slow struct {
+	takes  time.Duration
+	killed chan struct{}
+	once   sync.Once
+}
+
+func (*slow) HangUp() {}
+func (l *slow) Kill() { l.once.Do(func() { close(l.killed) }) }
+
+func (l *slow) Wait(context.Context) error {
+	select {
+	case <-time.After(l.takes):
+		return errors.New("signal: killed")
+	case <-l.killed:
+		return errors.New("killed by earshot")
+	}
+}
+
+// TestSlowDeath: a helper whose pipes are both closed has died, however long the machine takes to end
+// it. One that closes only one of them breaks the protocol.
+func TestSlowDeath(t *testing.T) {
+	greeting := message(`{"name":"hello","body":{"version":1}}`)
+	for _, tt := range []struct {
+		name  string
+		sound func() io.Reader
+		want  error
+	}{
+		{"both closed", func() io.Reader { return bytes.NewReader(nil) }, helper.ErrDied},
+		{"one closed", func() io.Reader { open, _ := io.Pipe(); return open }, helper.ErrProtocol},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				sound := tt.sound()
+				l := &slow{takes: helper.HastyGrace() * 2, killed: make(chan struct{})}
+				go func() { // the system closes the pipes of a process that has ended
+					select {
+					case <-time.After(l.takes):
+					case <-l.killed:
+					}
+					if c, open := sound.(io.Closer); open {
+						c.Close()
+					}
+				}()
+				p := helper.NewPeer("slow", receiver(bytes.NewReader(greeting), sound), l)
+				err := p.Run(t.Context(), helper.Handler{Control: func(helper.Control) error { return nil }, Sound: func(helper.Sound) error { return nil }})
+				if !errors.Is(err, tt.want) {
+					t.Errorf("it died of %v, want %v", err, tt.want)
+				}
+			})
+		})
+	}
+}
 
 // greets reports whether control begins with a good hello.
 func greets(control []byte) (good bool) {
