@@ -15,6 +15,9 @@ import (
 	"earshot"
 	"earshot/internal/search"
 	"earshot/internal/testkit"
+	"earshot/store/index"
+	"earshot/store/journal"
+	"earshot/store/transfer"
 )
 
 // Checked waits for the end of a check in the background, and reports whether there was one.
@@ -93,8 +96,8 @@ func (s *Store) AfterCommit(n int, do func()) {
 
 // Marked reports whether the next start will look for traces of deleted content.
 func (s *Store) Marked(ctx context.Context) (bool, error) {
-	have, err := versions(ctx, s.archive.db())
-	return have[unpurged] > 0, err
+	mark, err := journal.TraceMark(ctx, s.archive.db())
+	return mark > 0, err
 }
 
 func (s *Store) strings(ctx context.Context, query string) (all []string, err error) {
@@ -136,7 +139,7 @@ func (s *Store) Rows(ctx context.Context, query string) ([]string, error) {
 // End returns the last line of an export that consists of these lines.
 func End(lines string) string {
 	sum := sha256.Sum256([]byte(lines))
-	end, err := json.Marshal(ExportTrailer{formatName, strings.Count("\n"+lines, "\n{\"id\":"), hex.EncodeToString(sum[:])})
+	end, err := json.Marshal(transfer.Trailer{transfer.Format, strings.Count("\n"+lines, "\n{\"id\":"), hex.EncodeToString(sum[:])})
 	if err != nil {
 		panic(err)
 	}
@@ -169,7 +172,7 @@ func (s *Store) HoldTidier() (resume func()) {
 // Asks returns the query to the index for the part around a sequence, in the language of FTS5.
 func (r *Reader) Asks(query string, sequence int64) (string, error) {
 	q, err := search.Parse(query, time.Now())
-	return (&finder{r: r, query: q}).match(sequence), err
+	return r.archive.index.Expression(index.Query{Audience: r.who, Words: q}, sequence), err
 }
 
 // Parts returns how many parts the index of words has.

@@ -5,10 +5,14 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
 )
+
+// lockFile is the name of the lock in a data directory.
+const lockFile = "lock"
 
 // A previousExit is what a lock file says about its last owner.
 type previousExit int
@@ -113,4 +117,16 @@ func (l *lock) release(trusted bool) error {
 		err = l.write(goodbye)
 	}
 	return errors.Join(err, l.file.Close())
+}
+
+// prepare creates the directory, accessible only to its owner. An existing directory keeps its
+// mode, since it may hold other files too; our files in it do not.
+func prepare(directory string) error {
+	if !filepath.IsAbs(directory) {
+		return fmt.Errorf("opening the journal: the directory %q is not an absolute path", directory)
+	}
+	if err := os.MkdirAll(directory, 0o700); err != nil {
+		return fmt.Errorf("making the directory of the journal: %w: choose another as store.directory", err)
+	}
+	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"earshot"
+	"earshot/store/journal"
 )
 
 // Page returns the newest events before a sequence, of the given kinds or of all if none is given,
@@ -17,12 +18,12 @@ import (
 func (r *Reader) Page(ctx context.Context, kinds []earshot.Kind, before int64, limit int) ([]earshot.Event, error) {
 	const earlier = " AND j.sequence < @before"
 	args := []any{sql.Named("before", beforeOf(before))}
-	query := newest(earlier)
+	query := newestQuery(earlier)
 	var parts []string
 	for i, kind := range slices.Compact(slices.Sorted(slices.Values(kinds))) {
 		name := "kind" + strconv.Itoa(i)
 		args = append(args, sql.Named(name, kind))
-		parts = append(parts, "SELECT * FROM ("+newest(earlier+" AND j.kind = @"+name)+")")
+		parts = append(parts, "SELECT * FROM ("+newestQuery(earlier+" AND j.kind = @"+name)+")")
 	}
 	if len(parts) > 0 {
 		query = "SELECT * FROM (" + strings.Join(parts, " UNION ALL ") + ") ORDER BY sequence DESC LIMIT @limit"
@@ -40,10 +41,10 @@ func (r *Reader) within(ctx context.Context, after, before int64, events []earsh
 		return events, err
 	}
 	if first := events[0].Sequence; first <= after {
-		return nil, r.archive.failed(ctx, astray(first))
+		return nil, r.archive.failed(ctx, journal.OutOfOrder(first))
 	}
 	if last := events[len(events)-1].Sequence; last >= beforeOf(before) {
-		return nil, r.archive.failed(ctx, astray(last))
+		return nil, r.archive.failed(ctx, journal.OutOfOrder(last))
 	}
 	return events, err
 }

@@ -9,32 +9,17 @@ import (
 	"time"
 
 	"earshot"
+	"earshot/store/index"
+	"earshot/store/journal"
 )
-
-// unpurged is the name of a mark among the versions. It says that something was deleted whose
-// traces may still be in the file. The mark rises with each deletion, so that removing the traces
-// of one deletion does not clear the mark of another.
-const unpurged = "unpurged"
-
-// mark notes that something has been deleted.
-func mark(ctx context.Context, tx *sql.Tx) error {
-	_, err := tx.ExecContext(ctx, "INSERT INTO versions (name, version) VALUES (?, 1) ON CONFLICT (name) DO UPDATE SET version = version + 1", unpurged)
-	return err
-}
-
-// marked returns the mark, 0 if there is none.
-func marked(ctx context.Context, db earshot.View) (mark int, err error) {
-	err = db.QueryRowContext(ctx, "SELECT coalesce(max(version), 0) FROM versions WHERE name = ?", unpurged).Scan(&mark)
-	return mark, err
-}
 
 const (
 	// attempts is how many times the file is copied if others keep deleting meanwhile.
 	attempts = 3
 
-	// separated is how many separators are replaced in one step at most, so that others can write
-	// in between: it takes a few milliseconds.
-	separated = 32
+	// maxSeparators is how many separators are replaced in one step at most, so that others can
+	// write in between: it takes a few milliseconds.
+	maxSeparators = 32
 )
 
 // purge removes the traces of deleted content, first from the index of words, and then from the
@@ -57,7 +42,7 @@ func (s *Store) purge(ctx context.Context) (err error) {
 	defer s.tidier.given(func() { cancel(errLeft) })()
 	for range attempts {
 		var c *fileCopy
-		if c, err = s.begin(ctx); err != nil || c == nil {
+		if c, err = s.beginCopy(ctx); err != nil || c == nil {
 			return err
 		}
 		if err = s.sweepIndex(ctx); err == nil {
@@ -76,21 +61,21 @@ func (s *Store) purge(ctx context.Context) (err error) {
 	return err
 }
 
-// begin returns the copy to make; nil if there is nothing to clean.
-func (s *Store) begin(ctx context.Context) (c *fileCopy, err error) {
+// beginCopy returns the copy to make; nil if there is nothing to clean.
+func (s *Store) beginCopy(ctx context.Context) (c *fileCopy, err error) {
 	err = s.write.whole(ctx, func(ctx context.Context, tx *sql.Tx) (bool, error) {
-		was, err := marked(ctx, tx)
+		was, err := journal.TraceMark(ctx, tx)
 		if was > 0 {
-			c = &fileCopy{path: filepath.Join(filepath.Dir(s.archive.path), rewriteFile), mark: was, mended: s.mended}
+			c = &fileCopy{path: filepath.Join(filepath.Dir(s.archive.path), journal.RewriteName), mark: was, mended: s.mended}
 		}
 		return false, err
 	})
 	return c, err
 }
 
-// farewell is how long traces are removed while the store closes, since whoever waits for the next
-// daemon also waits for this one. The next start continues.
-const farewell = 500 * time.Millisecond
+// closingTime is how long traces are removed while the store closes, since whoever waits for the
+// next daemon also waits for this one. The next start continues.
+const closingTime = 500 * time.Millisecond
 
 // errLeft says that the time was used up.
 var errLeft = errors.New("no time was left; the next start continues")
@@ -99,26 +84,28 @@ var errLeft = errors.New("no time was left; the next start continues")
 func (s *Store) sweepIndex(ctx context.Context) (err error) {
 	for more := true; more && err == nil; {
 		err = s.write.whole(ctx, func(ctx context.Context, tx *sql.Tx) (_ bool, err error) {
-			more, err = s.archive.index.sweep(ctx, tx)
+			more, err = s.views.Index.Sweep(ctx, tx)
 			return false, err
 		})
 	}
 	if err != nil {
 		return err
 	}
-	left, err := s.archive.index.separators(ctx, s.archive.db())
-	for some := range slices.Chunk(left, separated) {
+	left, err := s.views.Index.StaleSeparators(ctx, s.archive.db())
+	for some := range slices.Chunk(left, maxSeparators) {
 		if err == nil {
-			err = s.write.do(ctx, func(ctx context.Context, tx *sql.Tx) (bool, error) { return false, separate(ctx, tx, some) })
+			err = s.write.do(ctx, func(ctx context.Context, tx *sql.Tx) (bool, error) {
+				return false, index.ReplaceSeparators(ctx, tx, some)
+			})
 		}
 	}
 	return err
 }
 
-// finish starts to remove the traces that an earlier daemon had no time to remove. Nobody waits for
-// that, and a failure does not stop this daemon.
-func (s *Store) finish(ctx context.Context) {
-	mark, err := marked(ctx, s.archive.db())
+// resumeCleaning starts to remove the traces that an earlier daemon had no time to remove. Nobody
+// waits for that, and a failure does not stop this daemon.
+func (s *Store) resumeCleaning(ctx context.Context) {
+	mark, err := journal.TraceMark(ctx, s.archive.db())
 	if mark > 0 {
 		s.tidier.wake()
 	}

@@ -3,22 +3,25 @@ package store
 import (
 	"context"
 	"time"
+
+	"earshot/store/journal"
 )
 
 const (
-	// quiet is for how long nothing may have been added before the file is copied to remove traces.
-	// impatient is how long after traces appeared it is copied anyway, for example while a
+	// quietTime is for how long nothing may have been added before the file is copied to remove
+	// traces. maxDelay is how long after traces appeared it is copied anyway, for example while a
 	// television talks. Others can write meanwhile, but copying uses the disk and a processor.
-	quiet     = 3 * time.Second
-	impatient = 5 * time.Minute
+	quietTime = 3 * time.Second
+	maxDelay  = 5 * time.Minute
 
-	// worn is how many bytes a second the copies take on average, unless somebody waits for them:
-	// some ten gigabytes a day, which any disk endures for years. So a journal of one gigabyte is
-	// copied every two or three hours at most, and one of a megabyte every few seconds.
-	worn = 128 << 10
+	// maxCopyRate is how many bytes a second the copies take on average, unless somebody waits for
+	// them: some ten gigabytes a day, which any disk endures for years. So a journal of one
+	// gigabyte is copied every two or three hours at most, and one of a megabyte every few seconds.
+	maxCopyRate = 128 << 10
 
-	// again is how long to wait after a copy has failed, for example because the disk was full.
-	again = time.Minute
+	// retryDelay is how long to wait after a copy has failed, for example because the disk was
+	// full.
+	retryDelay = time.Minute
 )
 
 // A traceCleaner removes the traces of deleted content in its own goroutine when nobody waits for
@@ -39,10 +42,10 @@ func newTraceCleaner() traceCleaner {
 	return traceCleaner{dirty: make(chan struct{}, 1), leaving: make(chan struct{}), done: make(chan struct{}), purging: make(chan struct{}, 1)}
 }
 
-// leave removes what traces it can within farewell, and returns when nobody removes any more.
+// leave removes what traces it can within closingTime, and returns when nobody removes any more.
 func (t traceCleaner) leave() {
 	close(t.leaving)
-	late := time.AfterFunc(farewell, func() { t.giveUp(errLeft) })
+	late := time.AfterFunc(closingTime, func() { t.giveUp(errLeft) })
 	<-t.done
 	t.purging <- struct{}{} // prevents anybody else from doing so
 	late.Stop()
@@ -89,23 +92,23 @@ func (s *Store) tidy(ctx context.Context) {
 			}
 			return
 		}
-		if wait := max(s.unquiet(since), time.Until(earliest)); wait > 0 {
+		if wait := max(s.untilQuiet(since), time.Until(earliest)); wait > 0 {
 			due = time.After(wait)
 			continue
 		}
-		bytes, _, _ := size(s.archive.path)
-		due, earliest = nil, time.Now().Add(time.Duration(bytes/worn)*time.Second)
+		bytes, _, _ := journal.Size(s.archive.path)
+		due, earliest = nil, time.Now().Add(time.Duration(bytes/maxCopyRate)*time.Second)
 		if clean() {
 			since = time.Time{}
 			continue
 		}
-		earliest = time.Now().Add(again)
-		due = time.After(again)
+		earliest = time.Now().Add(retryDelay)
+		due = time.After(retryDelay)
 	}
 }
 
-// unquiet returns how long to wait until the journal is quiet, if the traces appeared at since.
-func (s *Store) unquiet(since time.Time) time.Duration {
+// untilQuiet returns how long to wait until the journal is quiet, if the traces appeared at since.
+func (s *Store) untilQuiet(since time.Time) time.Duration {
 	changed := time.Unix(0, s.changed.Load())
-	return min(time.Until(changed.Add(quiet)), time.Until(since.Add(impatient)))
+	return min(time.Until(changed.Add(quietTime)), time.Until(since.Add(maxDelay)))
 }

@@ -1,4 +1,7 @@
-package store
+// Package journal is the file in which events are kept: how SQLite opens it, its tables, and the
+// rows of its table of events, of which each has a checksum. The file is read by queries in which
+// the table of events is called j. Its errors say what is wrong with the file, and what to do.
+package journal
 
 import (
 	"context"
@@ -9,20 +12,18 @@ import (
 	"io/fs"
 	"net/url"
 	"os"
-	"path/filepath"
 	"strings"
 )
 
 // The files of a data directory.
 const (
-	journalFile = "earshot.db"
-	lockFile    = "lock"
-	salvageFile = "earshot.db.salvage" // becomes the journal when it is complete
-	rewriteFile = "earshot.db.rewrite" // the same, but is never complete when the store is opened
+	FileName    = "earshot.db"
+	SalvageName = "earshot.db.salvage" // becomes the journal when it is complete
+	RewriteName = "earshot.db.rewrite" // the same, but is never complete when the store is opened
 )
 
-// beside are the suffixes of the files that SQLite keeps beside a database.
-var beside = []string{"-wal", "-shm"}
+// sideSuffixes are the suffixes of the files that SQLite keeps beside a database.
+var sideSuffixes = []string{"-wal", "-shm"}
 
 // always is set on every connection. Sorting and rollback stay in memory, so that nothing of a
 // conversation gets into the directory for temporary files. busy_timeout is how many milliseconds a
@@ -44,9 +45,9 @@ func address(path string, query url.Values, pragmas ...[]string) string {
 	return u.String()
 }
 
-// openWriter opens the file at path for the one connection that writes. The driver is registered as
+// OpenWriter opens the file at path for the one connection that writes. The driver is registered as
 // sqlite because errors.go imports it.
-func openWriter(path string) (*sql.DB, error) {
+func OpenWriter(path string) (*sql.DB, error) {
 	db, err := sql.Open("sqlite", address(path, url.Values{"_txlock": {"immediate"}}, always, writing))
 	if err != nil {
 		return nil, err
@@ -55,36 +56,24 @@ func openWriter(path string) (*sql.DB, error) {
 	return db, nil
 }
 
-// readers is how many queries run at once; the next one waits.
-const readers = 4
+// MaxReaders is how many queries run at once; the next one waits.
+const MaxReaders = 4
 
-// openReaders opens the file at path for read-only connections. They change nothing in it, even
+// OpenReaders opens the file at path for read-only connections. They change nothing in it, even
 // when they are the last to close it.
-func openReaders(path string) (*sql.DB, error) {
+func OpenReaders(path string) (*sql.DB, error) {
 	db, err := sql.Open("sqlite", address(path, url.Values{"mode": {"ro"}}, always, []string{"query_only(1)"}))
 	if err != nil {
 		return nil, err
 	}
-	db.SetMaxOpenConns(readers)
-	db.SetMaxIdleConns(readers)
+	db.SetMaxOpenConns(MaxReaders)
+	db.SetMaxIdleConns(MaxReaders)
 	return db, nil
 }
 
-// prepare creates the directory, accessible only to its owner. An existing directory keeps its
-// mode, since it may hold other files too; our files in it do not.
-func prepare(directory string) error {
-	if !filepath.IsAbs(directory) {
-		return fmt.Errorf("opening the journal: the directory %q is not an absolute path", directory)
-	}
-	if err := os.MkdirAll(directory, 0o700); err != nil {
-		return fmt.Errorf("making the directory of the journal: %w: choose another as store.directory", err)
-	}
-	return nil
-}
-
-// touch creates the file at path if it is missing, and in any case makes it readable only by its
+// Touch creates the file at path if it is missing, and in any case makes it readable only by its
 // owner. SQLite gives the files beside it the same mode.
-func touch(path string) error {
+func Touch(path string) error {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return err
@@ -92,8 +81,8 @@ func touch(path string) error {
 	return errors.Join(f.Chmod(0o600), f.Close())
 }
 
-// size returns the length of the file at path, and whether it exists.
-func size(path string) (int64, bool, error) {
+// Size returns the length of the file at path, and whether it exists.
+func Size(path string) (int64, bool, error) {
 	info, err := os.Lstat(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return 0, false, nil
@@ -107,13 +96,13 @@ func size(path string) (int64, bool, error) {
 	return info.Size(), true, nil
 }
 
-// head returns an [ErrDamaged] if the file at path cannot be a database that we may write. SQLite
-// takes a file with an incomplete header for a new database, and one whose header asks for a newer
-// SQLite for a read-only one.
+// CheckHeader returns an [ErrDamaged] if the file at path cannot be a database that we may write.
+// SQLite takes a file with an incomplete header for a new database, and one whose header asks for a
+// newer SQLite for a read-only one.
 //
 // It must not be called while this process has the file open as a database, because that would lose
 // its locks.
-func head(path string) error {
+func CheckHeader(path string) error {
 	f, err := os.Open(path)
 	if err != nil {
 		return fmt.Errorf("opening the journal: %w: give it back to the user that runs earshot", err)
@@ -123,20 +112,20 @@ func head(path string) error {
 	_, err = f.ReadAt(head[:], 0)
 	switch {
 	case errors.Is(err, io.EOF):
-		return damaged(path, errors.New("it is shorter than one page"))
+		return Damaged(path, errors.New("it is shorter than one page"))
 	case err != nil:
 		return fmt.Errorf("opening the journal: %w", err)
 	case !strings.HasPrefix(string(head[:]), "SQLite format 3\x00"):
-		return damaged(path, errors.New("it is not a database"))
+		return Damaged(path, errors.New("it is not a database"))
 	case head[18] < 1 || head[18] > 2 || head[19] < 1 || head[19] > 2:
-		return damaged(path, errors.New("it needs a newer SQLite"))
+		return Damaged(path, errors.New("it needs a newer SQLite"))
 	}
 	return nil
 }
 
-// sound looks for damage in the open file, and returns the first that it finds. It reads
+// CheckContents looks for damage in the open file, and returns the first that it finds. It reads
 // everything, some 100 MB a second, so it is called only when there is a reason for suspicion.
-func sound(ctx context.Context, db *sql.DB) error {
+func CheckContents(ctx context.Context, db *sql.DB) error {
 	var said string
 	if err := db.QueryRowContext(ctx, "PRAGMA quick_check(1)").Scan(&said); err != nil {
 		return err
@@ -150,13 +139,34 @@ func sound(ctx context.Context, db *sql.DB) error {
 	}
 	defer rows.Close()
 	for rows.Next() {
-		var r row
-		if err := r.scan(rows); err != nil {
+		var r Row
+		if err := r.Scan(rows); err != nil {
 			return err
 		}
-		if !r.whole() {
-			return fmt.Errorf("event %d was changed after it was written", r.sequence)
+		if !r.Intact() {
+			return fmt.Errorf("event %d was changed after it was written", r.Sequence)
 		}
 	}
 	return rows.Err()
+}
+
+// Vacuum writes the contents of the journal at path into the empty file at into. The journal is
+// opened read-only, on a connection that may create another file.
+func Vacuum(ctx context.Context, path, into string) error {
+	db, err := sql.Open("sqlite", address(path, url.Values{"mode": {"ro"}}, always, []string{"secure_delete(1)"}))
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	_, err = db.ExecContext(ctx, "VACUUM INTO ?", into)
+	return err
+}
+
+// OpenCopy opens a copy of the journal for changes that need not survive a crash.
+func OpenCopy(path string) (*sql.DB, error) {
+	db, err := sql.Open("sqlite", address(path, url.Values{"_txlock": {"immediate"}}, always, []string{"journal_mode(MEMORY)", "synchronous(FULL)", "secure_delete(1)"}))
+	if err == nil {
+		db.SetMaxOpenConns(1)
+	}
+	return db, err
 }

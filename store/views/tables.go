@@ -1,46 +1,12 @@
-package store
+package views
 
 import (
 	"context"
 	"database/sql"
-	"fmt"
-	"strings"
-
-	sqlite3 "modernc.org/sqlite/lib"
 
 	"earshot"
+	"earshot/store/journal"
 )
-
-// views are the projections of the store itself.
-func views(index *messages) []earshot.Projection {
-	return []earshot.Projection{index, turns{}, decisions{}}
-}
-
-// run executes statements one after the other.
-func run(ctx context.Context, tx *sql.Tx, statements ...string) error {
-	for _, s := range statements {
-		if _, err := tx.ExecContext(ctx, s); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// odd interprets an error of one of the store's own statements. These are known to be correct, so
-// the table is not as the store made it. An error about a value of the wrong type is replaced,
-// because it repeats the value, which may be what somebody said; it has no type by which it could
-// be recognised.
-func odd(err error) error {
-	switch {
-	case err == nil:
-		return nil
-	case code(err) == sqlite3.SQLITE_ERROR:
-		return fmt.Errorf("%w: %w", errAltered, err)
-	case strings.Contains(err.Error(), "sql: Scan error"):
-		return fmt.Errorf("a value of a wrong type: %w", errAltered)
-	}
-	return err
-}
 
 // turns records which reply ended a turn, and what it was about.
 type turns struct{}
@@ -49,14 +15,14 @@ func (turns) Name() string { return "turns" }
 func (turns) Version() int { return 1 }
 
 func (turns) Create(ctx context.Context, tx *sql.Tx) error {
-	return run(ctx, tx,
+	return journal.Exec(ctx, tx,
 		`CREATE TABLE turns (sequence INTEGER PRIMARY KEY, turn TEXT NOT NULL, about TEXT NOT NULL, outcome TEXT NOT NULL) STRICT`,
 		`CREATE INDEX turns_turn ON turns (turn)`,
 		`CREATE INDEX turns_about ON turns (about)`)
 }
 
 func (turns) Reset(ctx context.Context, tx *sql.Tx) error {
-	return run(ctx, tx, `DROP TABLE IF EXISTS turns`)
+	return journal.Exec(ctx, tx, `DROP TABLE IF EXISTS turns`)
 }
 
 func (turns) Apply(ctx context.Context, tx *sql.Tx, e earshot.Event) (err error) {
@@ -76,14 +42,14 @@ func (decisions) Name() string { return "decisions" }
 func (decisions) Version() int { return 1 }
 
 func (decisions) Create(ctx context.Context, tx *sql.Tx) error {
-	return run(ctx, tx,
+	return journal.Exec(ctx, tx,
 		`CREATE TABLE decisions (sequence INTEGER PRIMARY KEY, about TEXT NOT NULL, agent TEXT NOT NULL, verdict TEXT NOT NULL, turn TEXT NOT NULL) STRICT`,
 		`CREATE INDEX decisions_about ON decisions (about)`,
 		`CREATE INDEX decisions_turn ON decisions (turn) WHERE turn <> ''`)
 }
 
 func (decisions) Reset(ctx context.Context, tx *sql.Tx) error {
-	return run(ctx, tx, `DROP TABLE IF EXISTS decisions`)
+	return journal.Exec(ctx, tx, `DROP TABLE IF EXISTS decisions`)
 }
 
 func (decisions) Apply(ctx context.Context, tx *sql.Tx, e earshot.Event) (err error) {

@@ -1,4 +1,6 @@
-package store
+// Package salvage makes a new journal from what can be read of a damaged one, with the help of
+// SQLite and without it.
+package salvage
 
 import (
 	"context"
@@ -10,36 +12,34 @@ import (
 	"time"
 
 	"earshot"
+	"earshot/store/journal"
 )
 
-// salvage makes a new journal from what can be read of the damaged one at path, sets the damaged
+// Repair makes a new journal from what can be read of the damaged one at path, sets the damaged
 // one aside, and puts the new one in its place. It returns what to tell the user. A crash at any
-// moment leaves either the damaged file in place, or a complete new one that [settle] puts there.
+// moment leaves either the damaged file in place, or a complete new one that [Resume] puts there.
 //
 // The damaged file is read twice: by SQLite, which also reads the log beside it, and page by page,
 // which needs none of the structure that may be broken. The checksum of each event shows whether it
 // is intact.
-func salvage(ctx context.Context, path string, now time.Time, why error) (earshot.Notice, error) {
-	fresh := filepath.Join(filepath.Dir(path), salvageFile)
+func Repair(ctx context.Context, path string, now time.Time, why error) (earshot.Notice, error) {
+	fresh := filepath.Join(filepath.Dir(path), journal.SalvageName)
 	saved, lost, err := rescue(ctx, path, fresh)
 	if err != nil {
-		return earshot.Notice{}, errors.Join(err, discard(fresh))
+		return earshot.Notice{}, errors.Join(err, journal.Discard(fresh))
 	}
-	name, err := aside(path, wasDamaged, now)
+	name, err := journal.SetAside(path, journal.ReasonDamaged, now)
 	if err != nil {
 		return earshot.Notice{}, err
 	}
-	return told(path, name, saved, lost, why), replace(fresh, path)
+	return describe(path, name, saved, lost, why), journal.Install(fresh, path)
 }
 
-// told describes a salvage in words.
-func told(path, name string, saved int, lost []span, why error) earshot.Notice {
-	if d, ok := errors.AsType[*damage](why); ok {
-		why = d.why
-	}
-	text := fmt.Sprintf("%s was damaged (%v). It was set aside as %s, and %d events could be saved.", path, why, filepath.Base(name), saved)
+// describe describes a salvage in words.
+func describe(path, name string, saved int, lost []span, why error) earshot.Notice {
+	text := fmt.Sprintf("%s was damaged (%v). It was set aside as %s, and %d events could be saved.", path, journal.DamageReason(why), filepath.Base(name), saved)
 	if len(lost) > 0 {
-		text += " These are missing: " + named(lost) + "."
+		text += " These are missing: " + joinSpans(lost) + "."
 	}
 	text += " It cannot be known whether anything after the last of them is missing."
 	return earshot.Notice{Key: "store.salvaged", Text: text, Cure: "keep the old file until you are sure that nothing is missing; check the disk"}
@@ -48,15 +48,15 @@ func told(path, name string, saved int, lost []span, why error) earshot.Notice {
 // rescue copies every readable event of the journal at path into a new one, which is closed when
 // rescue returns. It counts the events and finds the gaps.
 func rescue(ctx context.Context, path, fresh string) (saved int, lost []span, err error) {
-	if err := errors.Join(discard(fresh), touch(fresh)); err != nil {
+	if err := errors.Join(journal.Discard(fresh), journal.Touch(fresh)); err != nil {
 		return 0, nil, err
 	}
-	db, err := openWriter(fresh)
+	db, err := journal.OpenWriter(fresh)
 	if err != nil {
 		return 0, nil, err
 	}
-	defer func() { err = shut(ctx, db, err) }()
-	if err := create(ctx, db, fresh); err != nil {
+	defer func() { err = journal.CloseNew(ctx, db, err) }()
+	if err := journal.Create(ctx, db, fresh); err != nil {
 		return 0, nil, err
 	}
 	tx, err := db.BeginTx(ctx, nil)
@@ -81,21 +81,21 @@ type rowCopier struct {
 }
 
 // take copies r if it is intact and not yet copied. An error is about the new file.
-func (c *rowCopier) take(ctx context.Context, r row) error {
-	e, err := r.event()
-	if errors.Is(err, errAltered) {
+func (c *rowCopier) take(ctx context.Context, r journal.Row) error {
+	e, err := r.Event()
+	if errors.Is(err, journal.ErrAltered) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
 	var there bool
-	err = c.tx.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM journal WHERE sequence = ? OR id = ?)", r.sequence, e.ID).Scan(&there)
+	err = c.tx.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM journal WHERE sequence = ? OR id = ?)", r.Sequence, e.ID).Scan(&there)
 	if err != nil || there {
 		return err
 	}
 	c.saved++
-	return lay(ctx, c.tx, r, e)
+	return journal.Insert(ctx, c.tx, r, e)
 }
 
 // A span is a range of sequences, both ends included.
@@ -109,8 +109,8 @@ func (s span) String() string {
 	return fmt.Sprintf("%d to %d", s.from, s.to)
 }
 
-// named names the first spans, and how many more there are.
-func named(spans []span) string {
+// joinSpans names the first spans, and how many more there are.
+func joinSpans(spans []span) string {
 	const most = 20 // fills some lines of a terminal
 	var names []string
 	for _, s := range spans[:min(most, len(spans))] {
@@ -127,18 +127,18 @@ func named(spans []span) string {
 func gaps(ctx context.Context, tx *sql.Tx) ([]span, error) {
 	rows, err := tx.QueryContext(ctx, `SELECT before + 1, sequence - 1 FROM
 		(SELECT sequence, lag(sequence, 1, 0) OVER (ORDER BY sequence) AS before FROM journal) WHERE sequence > before + 1`)
-	return list(rows, err, func(s *span, rows *sql.Rows) error { return rows.Scan(&s.from, &s.to) })
+	return journal.List(rows, err, func(s *span, rows *sql.Rows) error { return rows.Scan(&s.from, &s.to) })
 }
 
-// patience is how many ranges are tried, which takes some five seconds. That is enough to find the
+// maxTries is how many ranges are tried, which takes some five seconds. That is enough to find the
 // edges of about a thousand broken places. Anything left over is in pages, which are also examined
 // one by one.
-const patience = 100_000
+const maxTries = 100_000
 
 // ranges copies what SQLite can read, in ranges of sequences. A range that cannot be read to its
 // end is halved until only the sequences in the broken places are left out.
 func (c *rowCopier) ranges(ctx context.Context, path string) error {
-	db, err := openReaders(path)
+	db, err := journal.OpenReaders(path)
 	if err != nil {
 		return err
 	}
@@ -147,8 +147,8 @@ func (c *rowCopier) ranges(ctx context.Context, path string) error {
 	if err != nil {
 		return err
 	}
-	todo := []span{{1, min(most, highest(ctx, db))}}
-	for tries := 0; len(todo) > 0 && tries < patience; tries++ {
+	todo := []span{{1, min(most, Highest(ctx, db))}}
+	for tries := 0; len(todo) > 0 && tries < maxTries; tries++ {
 		s := todo[len(todo)-1]
 		todo = todo[:len(todo)-1]
 		next, readable, err := c.between(ctx, db, s)
@@ -172,20 +172,20 @@ func (c *rowCopier) ranges(ctx context.Context, path string) error {
 // one that could. An error concerns the new file, or the end of ctx.
 func (c *rowCopier) between(ctx context.Context, db *sql.DB, s span) (next int64, readable bool, err error) {
 	next = s.from
-	rows, err := db.QueryContext(ctx, "SELECT "+columns+" FROM journal j NOT INDEXED WHERE j.sequence BETWEEN ? AND ? ORDER BY j.sequence", s.from, s.to)
+	rows, err := db.QueryContext(ctx, "SELECT "+journal.Columns+" FROM journal j NOT INDEXED WHERE j.sequence BETWEEN ? AND ? ORDER BY j.sequence", s.from, s.to)
 	if err != nil {
 		return next, false, ctx.Err()
 	}
 	defer rows.Close()
 	for rows.Next() {
-		var r row
-		if r.scan(rows) != nil {
+		var r journal.Row
+		if r.Scan(rows) != nil {
 			return next, false, ctx.Err()
 		}
 		if err := c.take(ctx, r); err != nil {
 			return next, false, err
 		}
-		next = max(next, r.sequence+1)
+		next = max(next, r.Sequence+1)
 	}
 	return next, rows.Err() == nil, ctx.Err()
 }
@@ -193,17 +193,17 @@ func (c *rowCopier) between(ctx context.Context, db *sql.DB, s span) (next int64
 // capacity returns how many events fit into the file at path and the log beside it. A row takes
 // more than 100 bytes.
 func capacity(path string) (int64, error) {
-	file, _, err := size(path)
+	file, _, err := journal.Size(path)
 	if err != nil {
 		return 0, err
 	}
-	log, _, err := size(path + "-wal")
+	log, _, err := journal.Size(path + "-wal")
 	return (file + log) / 100, err
 }
 
-// highest returns the highest sequence found anywhere; 0 if nothing can be read. If the journal
+// Highest returns the highest sequence found anywhere; 0 if nothing can be read. If the journal
 // itself is broken, an index may still have it.
-func highest(ctx context.Context, db *sql.DB) int64 {
+func Highest(ctx context.Context, db *sql.DB) int64 {
 	var top int64
 	for _, from := range []string{"journal NOT INDEXED", "journal INDEXED BY journal_room", "members", "turns", "decisions"} {
 		var last sql.NullInt64
@@ -212,4 +212,26 @@ func highest(ctx context.Context, db *sql.DB) int64 {
 		}
 	}
 	return top
+}
+
+// Resume finishes a salvage that was cut short, if there was one, and removes an unfinished copy of
+// the journal. The new file gets its final name only after the old one was set aside, so if there
+// is a new file but no journal, the new file is complete.
+func Resume(path string, now time.Time) error {
+	fresh := filepath.Join(filepath.Dir(path), journal.SalvageName)
+	_, there, err := journal.Size(path)
+	err = errors.Join(err, journal.Discard(filepath.Join(filepath.Dir(path), journal.RewriteName)))
+	if err != nil {
+		return err
+	}
+	if there {
+		return journal.Discard(fresh)
+	}
+	if _, ready, err := journal.Size(fresh); err != nil || !ready {
+		return err
+	}
+	if _, err := journal.SetAside(path, journal.ReasonDamaged, now); err != nil { // the files that SQLite kept beside the old one
+		return err
+	}
+	return journal.Install(fresh, path)
 }
