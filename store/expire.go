@@ -68,7 +68,7 @@ func (s *Store) eachRoom(ctx context.Context, erase func(earshot.RoomID) (int, e
 	}
 	defer func() {
 		if n > 0 {
-			s.tidier.wake()
+			s.cleaner.wake()
 		}
 	}()
 	for _, room := range rooms {

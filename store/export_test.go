@@ -46,7 +46,7 @@ func (s *Store) CountCommits() *atomic.Int64 {
 }
 
 // CountChanges counts the transactions of s that change the journal, from now on. It does not count
-// those that only join parts of the index.
+// those that only merge parts of the index.
 func (s *Store) CountChanges() *atomic.Int64 {
 	n := new(atomic.Int64)
 	old := s.write.ended
@@ -165,8 +165,8 @@ func (s *Store) Delete(ctx context.Context, ids ...earshot.EventID) (n int, err 
 // HoldTidier keeps the last traces of deleted content from being removed until the returned
 // function is called.
 func (s *Store) HoldTidier() (resume func()) {
-	s.tidier.purging <- struct{}{}
-	return func() { <-s.tidier.purging }
+	s.cleaner.purging <- struct{}{}
+	return func() { <-s.cleaner.purging }
 }
 
 // Asks returns the query to the index for the part around a sequence, in the language of FTS5.

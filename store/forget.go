@@ -75,7 +75,7 @@ func (s *Store) Forget(ctx context.Context, sel Selection, each func([]SelectedE
 		}
 		batch = nil
 	}
-	defer s.tidier.wake()
+	defer s.cleaner.wake()
 	defer report()
 	for len(all) > 0 {
 		gone, done, err := s.forgetSome(ctx, all, stepTime)

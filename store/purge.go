@@ -30,16 +30,16 @@ const (
 // A copy has no such remains, and neither has its log.
 func (s *Store) purge(ctx context.Context) (err error) {
 	select {
-	case s.tidier.purging <- struct{}{}:
+	case s.cleaner.purging <- struct{}{}:
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	case <-s.write.quit:
 		return ErrClosed
 	}
-	defer func() { <-s.tidier.purging }()
+	defer func() { <-s.cleaner.purging }()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	defer s.tidier.given(func() { cancel(errLeft) })()
+	defer s.cleaner.onGiveUp(func() { cancel(errNoTime) })()
 	for range attempts {
 		var c *fileCopy
 		if c, err = s.beginCopy(ctx); err != nil || c == nil {
@@ -77,8 +77,8 @@ func (s *Store) beginCopy(ctx context.Context) (c *fileCopy, err error) {
 // next daemon also waits for this one. The next start continues.
 const closingTime = 500 * time.Millisecond
 
-// errLeft says that the time was used up.
-var errLeft = errors.New("no time was left; the next start continues")
+// errNoTime says that the time was used up.
+var errNoTime = errors.New("no time was left; the next start continues")
 
 // sweepIndex removes the terms of deleted texts from the index.
 func (s *Store) sweepIndex(ctx context.Context) (err error) {
@@ -107,7 +107,7 @@ func (s *Store) sweepIndex(ctx context.Context) (err error) {
 func (s *Store) resumeCleaning(ctx context.Context) {
 	mark, err := journal.TraceMark(ctx, s.archive.db())
 	if mark > 0 {
-		s.tidier.wake()
+		s.cleaner.wake()
 	}
 	if err != nil {
 		s.archive.log.Warn("traces of deleted events may be left in the journal", "err", err)

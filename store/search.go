@@ -46,7 +46,7 @@ func (r *Reader) Match(ctx context.Context, q search.Query, from []earshot.Parti
 	}
 	bounded, cancel := context.WithTimeout(ctx, longestSearch)
 	defer cancel()
-	tx, err := r.archive.db().BeginTx(bounded, &sql.TxOptions{ReadOnly: true}) // parts of the index may be joined meanwhile
+	tx, err := r.archive.db().BeginTx(bounded, &sql.TxOptions{ReadOnly: true}) // parts of the index may be merged meanwhile
 	if err != nil {
 		return nil, r.archive.failed(ctx, err)
 	}

@@ -47,7 +47,7 @@ type Store struct {
 	archive   *Archive
 	write     *writer
 	running   sync.WaitGroup
-	tidier    traceCleaner
+	cleaner   traceCleaner
 	lock      *lock
 	reports   *faultReporter
 	views     *views.Set
@@ -104,12 +104,12 @@ func newStore(c Config, l *lock) *Store {
 		meter:    c.Meter,
 		progress: c.Progress,
 		grown:    make(chan struct{}),
-		tidier:   newTraceCleaner(),
+		cleaner:  newTraceCleaner(),
 	}
 	if s.now == nil {
 		s.now = time.Now
 	}
-	s.editor = &edit.Editor{Views: s.views, Now: s.now, NewID: c.NewID, Traces: s.tidier.wake}
+	s.editor = &edit.Editor{Views: s.views, Now: s.now, NewID: c.NewID, Traces: s.cleaner.wake}
 	if c.NewID == nil {
 		s.editor.NewID = newIDs(s.now)
 	}
@@ -157,10 +157,10 @@ func (s *Store) open(ctx context.Context, last previousExit) error {
 		s.checkInBackground(ctx, s.damaged)
 	}
 	s.resumeCleaning(ctx)
-	tidying, giveUp := context.WithCancelCause(always)
-	s.tidier.giveUp = giveUp
-	s.tidier.given = func(do func()) func() bool { return context.AfterFunc(tidying, do) }
-	go s.tidy(tidying) // Close waits for it
+	cleaning, giveUp := context.WithCancelCause(always)
+	s.cleaner.giveUp = giveUp
+	s.cleaner.onGiveUp = func(do func()) func() bool { return context.AfterFunc(cleaning, do) }
+	go s.cleanTraces(cleaning) // Close waits for it
 	return nil
 }
 
@@ -224,7 +224,7 @@ func (s *Store) prepareTables(ctx context.Context, db *sql.DB, doubtful bool) er
 func (s *Store) Close() error {
 	var err error
 	s.closing.Do(func() {
-		s.tidier.leave()
+		s.cleaner.close()
 		close(s.write.quit)
 		s.running.Wait()
 		checked := s.check.end()

@@ -30,22 +30,22 @@ const (
 // for it.
 type traceCleaner struct {
 	dirty   chan struct{} // has a value when there are traces
-	leaving chan struct{} // closed when the store closes
+	closing chan struct{} // closed when the store closes
 	done    chan struct{} // closed when the goroutine has ended
 
-	purging chan struct{}               // has a value while traces are removed, and for ever after the end
-	giveUp  context.CancelCauseFunc     // leaves the rest to the next start
-	given   func(do func()) func() bool // has do called at that time, unless the returned function is called first
+	purging  chan struct{}               // has a value while traces are removed, and for ever after the end
+	giveUp   context.CancelCauseFunc     // leaves the rest to the next start
+	onGiveUp func(do func()) func() bool // has do called when giveUp is, unless the returned function is called first
 }
 
 func newTraceCleaner() traceCleaner {
-	return traceCleaner{dirty: make(chan struct{}, 1), leaving: make(chan struct{}), done: make(chan struct{}), purging: make(chan struct{}, 1)}
+	return traceCleaner{dirty: make(chan struct{}, 1), closing: make(chan struct{}), done: make(chan struct{}), purging: make(chan struct{}, 1)}
 }
 
-// leave removes what traces it can within closingTime, and returns when nobody removes any more.
-func (t traceCleaner) leave() {
-	close(t.leaving)
-	late := time.AfterFunc(closingTime, func() { t.giveUp(errLeft) })
+// close removes what traces it can within closingTime, and returns when nobody removes any more.
+func (t traceCleaner) close() {
+	close(t.closing)
+	late := time.AfterFunc(closingTime, func() { t.giveUp(errNoTime) })
 	<-t.done
 	t.purging <- struct{}{} // prevents anybody else from doing so
 	late.Stop()
@@ -60,10 +60,10 @@ func (t traceCleaner) wake() {
 	}
 }
 
-// tidy removes traces as they appear, until the store closes, and then once more. It also ends with
-// ctx.
-func (s *Store) tidy(ctx context.Context) {
-	defer close(s.tidier.done)
+// cleanTraces removes traces as they appear, until the store closes, and then once more. It also
+// ends with ctx.
+func (s *Store) cleanTraces(ctx context.Context) {
+	defer close(s.cleaner.done)
 	var since time.Time      // when the first of the traces appeared; zero if there are none
 	var earliest time.Time   // when the file may be copied again
 	var due <-chan time.Time // when to look
@@ -76,14 +76,14 @@ func (s *Store) tidy(ctx context.Context) {
 	}
 	for {
 		select {
-		case <-s.tidier.dirty:
+		case <-s.cleaner.dirty:
 			if since.IsZero() {
 				since = time.Now()
 			}
 		case <-due:
-		case <-s.tidier.leaving:
+		case <-s.cleaner.closing:
 			select {
-			case <-s.tidier.dirty:
+			case <-s.cleaner.dirty:
 				since = time.Now()
 			default:
 			}

@@ -42,16 +42,16 @@ type interval struct{ first, end int64 }
 
 // run searches the intervals in which there may be a match, and each of them partition by
 // partition, newest first.
-func (s *finder) run(ctx context.Context) error {
-	intervals, err := s.intervals(ctx)
+func (f *finder) run(ctx context.Context) error {
+	intervals, err := f.intervals(ctx)
 	if err != nil {
 		return err
 	}
-	size := s.index.size()
+	size := f.index.size()
 	for _, t := range intervals {
-		for end := min(t.end, s.Before); len(s.found) < s.Limit; {
+		for end := min(t.end, f.Before); len(f.found) < f.Limit; {
 			var last sql.NullInt64
-			err := s.tx.QueryRowContext(ctx, "SELECT max(sequence) FROM journal WHERE room = ? AND sequence < ?", s.Audience.Room, end).Scan(&last)
+			err := f.tx.QueryRowContext(ctx, "SELECT max(sequence) FROM journal WHERE room = ? AND sequence < ?", f.Audience.Room, end).Scan(&last)
 			if err != nil {
 				return err
 			}
@@ -62,7 +62,7 @@ func (s *finder) run(ctx context.Context) error {
 				return journal.OutOfOrder(last.Int64)
 			}
 			first := last.Int64 - last.Int64%size
-			if err := s.searchInterval(ctx, interval{max(t.first, first), end}); err != nil {
+			if err := f.searchInterval(ctx, interval{max(t.first, first), end}); err != nil {
 				return err
 			}
 			end = first
@@ -76,8 +76,8 @@ const maxGap = 4096
 
 // intervals returns the intervals for the time of the query, newest first. In a journal into which
 // older events were imported there may be several.
-func (s *finder) intervals(ctx context.Context) (all []interval, err error) {
-	q := s.Words
+func (f *finder) intervals(ctx context.Context) (all []interval, err error) {
+	q := f.Words
 	if q.Since.IsZero() && q.Before.IsZero() {
 		return []interval{{0, math.MaxInt64}}, nil
 	}
@@ -88,7 +88,7 @@ func (s *finder) intervals(ctx context.Context) (all []interval, err error) {
 	if !q.Before.IsZero() {
 		to = dayOf(q.Before)
 	}
-	rows, err := s.tx.QueryContext(ctx, "SELECT first, last FROM days WHERE day BETWEEN ? AND ? ORDER BY last DESC", from, to)
+	rows, err := f.tx.QueryContext(ctx, "SELECT first, last FROM days WHERE day BETWEEN ? AND ? ORDER BY last DESC", from, to)
 	if err != nil {
 		return nil, err
 	}
@@ -111,15 +111,15 @@ func (s *finder) intervals(ctx context.Context) (all []interval, err error) {
 const maxCandidates = 4096
 
 // searchInterval searches the events of an interval, all of which have the same tags.
-func (s *finder) searchInterval(ctx context.Context, t interval) error {
-	match := s.index.Expression(s.Query, t.first)
-	for n := min(s.Limit-len(s.found), maxCandidates); len(s.found) < s.Limit; n = min(4*n, maxCandidates) { // most candidates match
-		sequences, err := journal.Column[int64](s.tx.QueryContext(ctx, "SELECT rowid FROM terms WHERE terms MATCH ? AND rowid >= ? AND rowid < ? ORDER BY rowid DESC LIMIT ?", match, t.first, t.end, n))
+func (f *finder) searchInterval(ctx context.Context, t interval) error {
+	match := f.index.Expression(f.Query, t.first)
+	for n := min(f.Limit-len(f.found), maxCandidates); len(f.found) < f.Limit; n = min(4*n, maxCandidates) { // most candidates match
+		sequences, err := journal.Column[int64](f.tx.QueryContext(ctx, "SELECT rowid FROM terms WHERE terms MATCH ? AND rowid >= ? AND rowid < ? ORDER BY rowid DESC LIMIT ?", match, t.first, t.end, n))
 		if err != nil {
 			return err
 		}
 		for some := range slices.Chunk(sequences, 256) {
-			if err := s.addMatches(ctx, some); err != nil {
+			if err := f.addMatches(ctx, some); err != nil {
 				return err
 			}
 		}
@@ -136,52 +136,52 @@ func (s *finder) searchInterval(ctx context.Context, t interval) error {
 }
 
 // addMatches adds those of some events, newest first, that may be seen and match.
-func (s *finder) addMatches(ctx context.Context, sequences []int64) error {
+func (f *finder) addMatches(ctx context.Context, sequences []int64) error {
 	list, err := json.Marshal(sequences)
 	if err != nil {
 		return err
 	}
-	events, err := journal.ReadVisible(ctx, s.tx, s.Audience, "SELECT "+journal.Columns+" FROM journal j WHERE "+journal.Visible+
+	events, err := journal.ReadVisible(ctx, f.tx, f.Audience, "SELECT "+journal.Columns+" FROM journal j WHERE "+journal.Visible+
 		" AND j.sequence IN (SELECT value FROM json_each(@these)) ORDER BY j.sequence DESC", sql.Named("these", string(list)))
 	if err != nil {
 		return err
 	}
 	for _, e := range events {
-		if len(s.found) == s.Limit {
+		if len(f.found) == f.Limit {
 			return nil
 		}
-		if !s.Words.Within(e.At) || !s.Words.Match(string(search.TextOf(e))) {
+		if !f.Words.Within(e.At) || !f.Words.Match(string(search.TextOf(e))) {
 			continue
 		}
-		if is, err := s.isFrom(ctx, e); err != nil || !is {
+		if is, err := f.isFrom(ctx, e); err != nil || !is {
 			if err != nil {
 				return err
 			}
 			continue
 		}
-		s.found = append(s.found, e)
+		f.found = append(f.found, e)
 	}
 	return nil
 }
 
 // isFrom reports whether one of the given people has said something, as far as the reader may know.
-func (s *finder) isFrom(ctx context.Context, e earshot.Event) (bool, error) {
-	if len(s.From) == 0 {
+func (f *finder) isFrom(ctx context.Context, e earshot.Event) (bool, error) {
+	if len(f.From) == 0 {
 		return true, nil
 	}
 	author := e.Author
 	if e.Body.Kind() == earshot.KindUtterance {
-		later, err := attributions(ctx, s.tx, e, math.MaxInt64)
+		later, err := attributions(ctx, f.tx, e, math.MaxInt64)
 		if err != nil {
 			return false, err
 		}
 		for _, l := range later {
-			if l.Visibility.Allows(s.Audience) {
+			if l.Visibility.Allows(f.Audience) {
 				author = l.Body.(earshot.Attribution).Author
 			}
 		}
 	}
-	return slices.Contains(s.From, author), nil
+	return slices.Contains(f.From, author), nil
 }
 
 // Expression returns a query in the language of FTS5, for the partition of a sequence. Of what

@@ -12,7 +12,7 @@ import (
 )
 
 // A Separator is the beginning of the first term of a page of the index, by which FTS5 finds the
-// page. It stays when that term is removed, and when the page is joined with others, and so would
+// page. It stays when that term is removed, and when the page is merged with others, and so would
 // reveal how the word began. See "FTS5 Data Structures" in sqlite.org/fts5.html, and
 // ext/fts5/fts5_index.c of SQLite.
 type Separator struct {
@@ -51,7 +51,7 @@ func ReplaceSeparators(ctx context.Context, tx *sql.Tx, some []Separator) error 
 		var term, page []byte
 		err := tx.QueryRowContext(ctx, separatorColumns+" WHERE i.segid = ? AND i.term = ?", s.segment, s.term).Scan(&segment, &term, &page)
 		if errors.Is(err, sql.ErrNoRows) {
-			continue // the whole segment was joined with others
+			continue // the whole segment was merged with others
 		}
 		first, n := firstTerm(page), 0
 		switch {

@@ -258,8 +258,8 @@ func number(kind int64, value []byte) (n int64) {
 	return n
 }
 
-// pages copies the rows that can be found by examining each page by itself.
-func (c *rowCopier) pages(ctx context.Context, path string) error {
+// copyPages copies the rows that can be found by examining each page by itself.
+func (c *rowCopier) copyPages(ctx context.Context, path string) error {
 	p, err := openPages(path)
 	if err != nil {
 		return err
@@ -269,7 +269,7 @@ func (c *rowCopier) pages(ctx context.Context, path string) error {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		if err := p.rows(n, func(r journal.Row) error { return c.take(ctx, r) }); err != nil {
+		if err := p.rows(n, func(r journal.Row) error { return c.copyRow(ctx, r) }); err != nil {
 			return err
 		}
 	}

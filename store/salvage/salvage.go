@@ -24,7 +24,7 @@ import (
 // is intact.
 func Repair(ctx context.Context, path string, now time.Time, why error) (earshot.Notice, error) {
 	fresh := filepath.Join(filepath.Dir(path), journal.SalvageName)
-	saved, lost, err := rescue(ctx, path, fresh)
+	saved, lost, err := copyReadable(ctx, path, fresh)
 	if err != nil {
 		return earshot.Notice{}, errors.Join(err, journal.Discard(fresh))
 	}
@@ -45,9 +45,9 @@ func describe(path, name string, saved int, lost []span, why error) earshot.Noti
 	return earshot.Notice{Key: "store.salvaged", Text: text, Cure: "keep the old file until you are sure that nothing is missing; check the disk"}
 }
 
-// rescue copies every readable event of the journal at path into a new one, which is closed when
-// rescue returns. It counts the events and finds the gaps.
-func rescue(ctx context.Context, path, fresh string) (saved int, lost []span, err error) {
+// copyReadable copies every readable event of the journal at path into a new one, which is closed
+// when copyReadable returns. It counts the events and finds the gaps.
+func copyReadable(ctx context.Context, path, fresh string) (saved int, lost []span, err error) {
 	if err := errors.Join(journal.Discard(fresh), journal.Touch(fresh)); err != nil {
 		return 0, nil, err
 	}
@@ -65,7 +65,7 @@ func rescue(ctx context.Context, path, fresh string) (saved int, lost []span, er
 	}
 	defer tx.Rollback()
 	c := &rowCopier{tx: tx}
-	if err := errors.Join(c.ranges(ctx, path), c.pages(ctx, path)); err != nil {
+	if err := errors.Join(c.copyRanges(ctx, path), c.copyPages(ctx, path)); err != nil {
 		return 0, nil, err
 	}
 	if lost, err = gaps(ctx, tx); err != nil {
@@ -80,8 +80,8 @@ type rowCopier struct {
 	saved int
 }
 
-// take copies r if it is intact and not yet copied. An error is about the new file.
-func (c *rowCopier) take(ctx context.Context, r journal.Row) error {
+// copyRow copies r if it is intact and not yet copied. An error is about the new file.
+func (c *rowCopier) copyRow(ctx context.Context, r journal.Row) error {
 	e, err := r.Event()
 	if errors.Is(err, journal.ErrAltered) {
 		return nil
@@ -135,9 +135,9 @@ func gaps(ctx context.Context, tx *sql.Tx) ([]span, error) {
 // one by one.
 const maxTries = 100_000
 
-// ranges copies what SQLite can read, in ranges of sequences. A range that cannot be read to its
-// end is halved until only the sequences in the broken places are left out.
-func (c *rowCopier) ranges(ctx context.Context, path string) error {
+// copyRanges copies what SQLite can read, in ranges of sequences. A range that cannot be read to
+// its end is halved until only the sequences in the broken places are left out.
+func (c *rowCopier) copyRanges(ctx context.Context, path string) error {
 	db, err := journal.OpenReaders(path)
 	if err != nil {
 		return err
@@ -151,7 +151,7 @@ func (c *rowCopier) ranges(ctx context.Context, path string) error {
 	for tries := 0; len(todo) > 0 && tries < maxTries; tries++ {
 		s := todo[len(todo)-1]
 		todo = todo[:len(todo)-1]
-		next, readable, err := c.between(ctx, db, s)
+		next, readable, err := c.copyRange(ctx, db, s)
 		if err != nil {
 			return err
 		}
@@ -168,9 +168,9 @@ func (c *rowCopier) ranges(ctx context.Context, path string) error {
 	return nil
 }
 
-// between copies the rows of s. If s cannot be read to its end, next is the sequence after the last
-// one that could. An error concerns the new file, or the end of ctx.
-func (c *rowCopier) between(ctx context.Context, db *sql.DB, s span) (next int64, readable bool, err error) {
+// copyRange copies the rows of s. If s cannot be read to its end, next is the sequence after the
+// last one that could. An error concerns the new file, or the end of ctx.
+func (c *rowCopier) copyRange(ctx context.Context, db *sql.DB, s span) (next int64, readable bool, err error) {
 	next = s.from
 	rows, err := db.QueryContext(ctx, "SELECT "+journal.Columns+" FROM journal j NOT INDEXED WHERE j.sequence BETWEEN ? AND ? ORDER BY j.sequence", s.from, s.to)
 	if err != nil {
@@ -182,7 +182,7 @@ func (c *rowCopier) between(ctx context.Context, db *sql.DB, s span) (next int64
 		if r.Scan(rows) != nil {
 			return next, false, ctx.Err()
 		}
-		if err := c.take(ctx, r); err != nil {
+		if err := c.copyRow(ctx, r); err != nil {
 			return next, false, err
 		}
 		next = max(next, r.Sequence+1)

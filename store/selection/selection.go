@@ -56,8 +56,8 @@ type Event struct {
 // was forgotten.
 var lastingKinds = []earshot.Kind{earshot.KindActor, earshot.KindAgent, earshot.KindMode, earshot.KindForgotten}
 
-// selectedColumns are the columns of a SelectedEvent. selectable is the condition of every
-// selection on the journal j.
+// Columns are the columns of an [Event]. selectable is the condition of every selection. The
+// journal is called j.
 const (
 	Columns = `j.sequence, j.id, j.at, j.room, j.kind, j.author, CASE j.kind WHEN 'reply' THEN coalesce(json_extract(j.payload, '$.body.about'), '') ELSE '' END,
 		CASE j.kind WHEN 'reply' THEN coalesce(json_extract(j.payload, '$.body.turn'), '') ELSE '' END`
@@ -69,11 +69,11 @@ const (
 // Find returns the selected events, followed by everything that was made from them, leaving out
 // what is already erased, each in the order of the journal. It ignores visibility.
 func Find(ctx context.Context, tx *sql.Tx, sel Selection) ([]Event, error) {
-	all, err := choose(ctx, tx, sel)
+	all, err := selectEvents(ctx, tx, sel)
 	if err != nil {
 		return nil, err
 	}
-	return trace(ctx, tx, all)
+	return addDerived(ctx, tx, all)
 }
 
 // args are the arguments of selectable.
@@ -91,8 +91,8 @@ func (sel Selection) args() []any {
 	}
 }
 
-// choose returns the selected events.
-func choose(ctx context.Context, tx *sql.Tx, sel Selection) ([]Event, error) {
+// selectEvents returns the selected events.
+func selectEvents(ctx context.Context, tx *sql.Tx, sel Selection) ([]Event, error) {
 	where := selectable
 	if len(sel.Events) > 0 {
 		where += " AND j.id IN (SELECT value FROM json_each(@events))"
@@ -115,7 +115,7 @@ func ofPeople(ctx context.Context, tx *sql.Tx, sel Selection, where string, args
 	if err != nil {
 		return nil, err
 	}
-	whose, err := voices(ctx, tx)
+	whose, err := attributions(ctx, tx)
 	if err != nil {
 		return nil, err
 	}
@@ -142,8 +142,8 @@ func ofPeople(ctx context.Context, tx *sql.Tx, sel Selection, where string, args
 	return sortUnique(slices.Concat(did, said, alone)), nil
 }
 
-// voices returns by whom each utterance was, if that was found out later.
-func voices(ctx context.Context, tx *sql.Tx) (map[earshot.EventID]earshot.ParticipantID, error) {
+// attributions returns by whom each utterance was, if that was found out later.
+func attributions(ctx context.Context, tx *sql.Tx) (map[earshot.EventID]earshot.ParticipantID, error) {
 	all := make(map[earshot.EventID]earshot.ParticipantID)
 	err := eachWhere(ctx, tx, "j.kind = 'whose' ORDER BY j.sequence", nil, func(e earshot.Event) {
 		if w, is := e.Body.(earshot.Attribution); is {
@@ -249,8 +249,8 @@ func sortUnique(all []Event) []Event {
 // maxTraced is for how many events at once derived events are looked up.
 const maxTraced = 500
 
-// trace returns some events, followed by everything made from them.
-func trace(ctx context.Context, tx *sql.Tx, all []Event) ([]Event, error) {
+// addDerived returns some events, followed by everything made from them.
+func addDerived(ctx context.Context, tx *sql.Tx, all []Event) ([]Event, error) {
 	seen := make(map[int64]bool, len(all))
 	for _, d := range all {
 		seen[d.Sequence] = true

@@ -79,14 +79,14 @@ type checksumWriter struct {
 	hash hash.Hash
 }
 
-func (s *checksumWriter) line(v any) error {
+func (w *checksumWriter) line(v any) error {
 	line, err := json.Marshal(v)
 	if err != nil {
 		return err
 	}
 	line = append(line, '\n')
-	s.hash.Write(line)
-	_, err = s.Write(line)
+	w.hash.Write(line)
+	_, err = w.Write(line)
 	return err
 }
 

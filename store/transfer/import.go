@@ -65,7 +65,7 @@ type Result struct {
 // Examine reads an export from beginning to end and returns what is in it, or an error about the
 // first invalid line. It needs as much memory as the longest line.
 func Examine(ctx context.Context, from io.Reader) (Result, error) {
-	return unpack(ctx, from, func(earshot.Event) error { return nil })
+	return readExport(ctx, from, func(earshot.Event) error { return nil })
 }
 
 // Import adds the events of an export to the journal, in one transaction. [Examine] has found
@@ -77,7 +77,7 @@ func Import(ctx context.Context, tx *sql.Tx, editor *edit.Editor, from io.Reader
 		return Result{}, err
 	}
 	in.last = in.before
-	found, err := unpack(ctx, from, func(e earshot.Event) error { return in.take(step, e) })
+	found, err := readExport(ctx, from, func(e earshot.Event) error { return in.add(step, e) })
 	if err == nil {
 		err = checkCircles(step, tx, in.before)
 	}
@@ -97,8 +97,8 @@ type importer struct {
 	added, known, erased int
 }
 
-// take adds one event, unless the journal has it.
-func (i *importer) take(ctx context.Context, e earshot.Event) error {
+// add adds one event, unless the journal has it.
+func (i *importer) add(ctx context.Context, e earshot.Event) error {
 	switch _, err := i.find(ctx, e); {
 	case err == nil:
 		i.known++
@@ -182,8 +182,8 @@ func (i *importer) existed(ctx context.Context, ids []earshot.EventID, condition
 	return is, err
 }
 
-// unpack reads an export and calls take with each event.
-func unpack(ctx context.Context, from io.Reader, take func(earshot.Event) error) (Result, error) {
+// readExport reads an export and calls take with each event.
+func readExport(ctx context.Context, from io.Reader, take func(earshot.Event) error) (Result, error) {
 	p := &exportReader{in: bufio.NewReaderSize(from, 1<<16), hash: sha256.New()}
 	var found Result
 	err := p.read(ctx, &found, take)

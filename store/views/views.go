@@ -19,19 +19,20 @@ import (
 
 // A Set is all the views of one file.
 type Set struct {
-	Index *index.Index // the first of all
-	all   []earshot.Projection
+	Index  *index.Index
+	all    []earshot.Projection
+	others []earshot.Projection // those of other packages
 }
 
 // New returns the store's own views, followed by those of other packages. The partition is that of
 // the index.
 func New(partition int64, others ...earshot.Projection) *Set {
 	x := &index.Index{Partition: partition}
-	return &Set{x, slices.Concat([]earshot.Projection{x, turns{}, decisions{}}, others)}
+	return &Set{x, slices.Concat([]earshot.Projection{x, turns{}, decisions{}}, others), others}
 }
 
 // ForCopy returns the same views for a copy of the file, whose index counts its own work.
-func (s *Set) ForCopy() *Set { return New(s.Index.Partition, s.all[3:]...) }
+func (s *Set) ForCopy() *Set { return New(s.Index.Partition, s.others...) }
 
 // CheckNames returns an error if two views share a name, or one uses a name that is reserved.
 func (s *Set) CheckNames() error {
