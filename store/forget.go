@@ -5,10 +5,13 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
+	"earshot"
 	"earshot/store/journal"
 	"earshot/store/selection"
 )
@@ -36,17 +39,14 @@ type SelectedEvent = selection.Event
 // what is already erased, each in the order of the journal. It is for the owner of the journal, and
 // ignores visibility. A selection only by person or time takes as long as reading the journal, but
 // nobody waits meanwhile.
-func (s *Store) Select(ctx context.Context, sel Selection) ([]SelectedEvent, error) {
-	tx, err := s.archive.db().BeginTx(ctx, &sql.TxOptions{ReadOnly: true}) // all as of one moment
-	if err != nil {
-		return nil, s.archive.failed(ctx, err)
-	}
-	defer tx.Rollback()
-	all, err := selection.Find(ctx, tx, sel)
-	if err != nil {
-		return nil, s.archive.failed(ctx, err)
-	}
-	return all, nil
+func (s *Store) Select(ctx context.Context, sel Selection) (all []SelectedEvent, err error) {
+	err = s.archive.Look(ctx, func(v earshot.View) (err error) {
+		if all, err = selection.Find(ctx, v, sel); err != nil {
+			return s.archive.failed(ctx, err)
+		}
+		return nil
+	})
+	return all, err
 }
 
 // Forget erases the events of a selection and, recursively, everything made from them, from the
@@ -116,13 +116,23 @@ func (s *Store) forgetSome(ctx context.Context, all []SelectedEvent, within time
 func (s *Store) Clean(ctx context.Context) error { return s.purge(ctx) }
 
 // Aside returns the files in a directory that are journals that were set aside, for example as
-// damaged. Nothing can be erased inside such a file.
-func Aside(directory string) []string { return journal.AsideFiles(directory) }
+// damaged. Nothing can be erased inside such a file. A file with any other name does not belong to
+// the store, and is not returned.
+func Aside(directory string) []string {
+	there, _ := os.ReadDir(directory) // what it could read, even with an error
+	var all []string
+	for _, f := range there {
+		if why, is := strings.CutPrefix(f.Name(), journal.FileName+"."); is && (strings.HasPrefix(why, journal.ReasonDamaged+"-") || strings.HasPrefix(why, journal.ReasonReplaced+"-")) {
+			all = append(all, filepath.Join(directory, f.Name()))
+		}
+	}
+	return all
+}
 
 // ForgetAside overwrites the files that were set aside with zeros and removes them.
 func (s *Store) ForgetAside() error {
 	var faults []error
-	for _, path := range journal.AsideFiles(filepath.Dir(s.archive.path)) {
+	for _, path := range Aside(filepath.Dir(s.archive.path)) {
 		faults = append(faults, journal.Shred(path))
 	}
 	return errors.Join(faults...)

@@ -5,7 +5,10 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"math"
 	"slices"
+	"strconv"
+	"strings"
 
 	"earshot"
 	"earshot/store/journal"
@@ -21,7 +24,7 @@ type Reader struct {
 // Events returns the first events after a sequence, oldest first. A caller that passes the last
 // sequence of one answer as the next after misses nothing, and can resume anywhere.
 func (r *Reader) Events(ctx context.Context, after int64, limit int) ([]earshot.Event, error) {
-	events, err := r.ask(ctx, limit, "SELECT "+journal.Columns+" FROM journal j WHERE "+journal.Visible+" AND j.sequence > @after ORDER BY j.sequence LIMIT @limit",
+	events, err := r.ask(ctx, limit, journal.SelectVisible+" AND j.sequence > @after ORDER BY j.sequence LIMIT @limit",
 		sql.Named("after", after))
 	return r.within(ctx, after, 0, events, err)
 }
@@ -34,7 +37,7 @@ func (r *Reader) Last(ctx context.Context, kinds []earshot.Kind, limit int) ([]e
 
 // newestQuery is the query for the newest rows that the audience may see.
 func newestQuery(and string) string {
-	return "SELECT " + journal.Columns + " FROM journal j WHERE " + journal.Visible + and + " ORDER BY j.sequence DESC LIMIT @limit"
+	return journal.SelectVisible + and + " ORDER BY j.sequence DESC LIMIT @limit"
 }
 
 // Lately returns those of the newest events of a room that any of some audiences may know, in the
@@ -82,14 +85,14 @@ func (r *Reader) Decisions(ctx context.Context, agent earshot.ParticipantID, bef
 
 // Find returns those of the events that exist, in the order of the journal.
 func (r *Reader) Find(ctx context.Context, ids []earshot.EventID) ([]earshot.Event, error) {
-	return r.ask(ctx, len(ids), "SELECT "+journal.Columns+" FROM journal j WHERE "+journal.Visible+
+	return r.ask(ctx, len(ids), journal.SelectVisible+
 		" AND j.id IN (SELECT value FROM json_each(@ids)) ORDER BY j.sequence LIMIT @limit", sql.Named("ids", journal.JSON(ids)))
 }
 
 // About returns the first decisions about an event and the replies to it, in the order in which
 // they happened.
 func (r *Reader) About(ctx context.Context, id earshot.EventID, limit int) ([]earshot.Event, error) {
-	return r.ask(ctx, limit, "SELECT "+journal.Columns+` FROM journal j WHERE `+journal.Visible+` AND j.sequence IN
+	return r.ask(ctx, limit, journal.SelectVisible+` AND j.sequence IN
 		(SELECT sequence FROM decisions WHERE about = @about UNION SELECT sequence FROM turns WHERE about = @about) ORDER BY j.sequence LIMIT @limit`,
 		sql.Named("about", id))
 }
@@ -97,7 +100,7 @@ func (r *Reader) About(ctx context.Context, id earshot.EventID, limit int) ([]ea
 // Turn returns the beginning and the end of a turn, if they have happened: the decision to speak,
 // and the reply.
 func (r *Reader) Turn(ctx context.Context, id earshot.TurnID) ([]earshot.Event, error) {
-	return r.ask(ctx, 16, "SELECT "+journal.Columns+` FROM journal j WHERE `+journal.Visible+` AND j.sequence IN
+	return r.ask(ctx, 16, journal.SelectVisible+` AND j.sequence IN
 		(SELECT sequence FROM decisions WHERE turn = @turn UNION SELECT sequence FROM turns WHERE turn = @turn) ORDER BY j.sequence LIMIT @limit`,
 		sql.Named("turn", id))
 }
@@ -105,11 +108,11 @@ func (r *Reader) Turn(ctx context.Context, id earshot.TurnID) ([]earshot.Event, 
 // Ends returns the replies that ended those of the turns that have ended, in the order of the
 // journal.
 func (r *Reader) Ends(ctx context.Context, turns []earshot.TurnID) ([]earshot.Event, error) {
-	return r.ask(ctx, len(turns), "SELECT "+journal.Columns+" FROM journal j WHERE "+journal.Visible+
+	return r.ask(ctx, len(turns), journal.SelectVisible+
 		" AND j.sequence IN (SELECT sequence FROM turns WHERE turn IN (SELECT value FROM json_each(@turns))) ORDER BY j.sequence LIMIT @limit", sql.Named("turns", journal.JSON(turns)))
 }
 
-// ask returns the events that a query finds. The query must use visible and @limit.
+// ask returns the events that a query finds. The query must use [journal.SelectVisible] and @limit.
 func (r *Reader) ask(ctx context.Context, limit int, query string, args ...any) ([]earshot.Event, error) {
 	if limit < 1 {
 		return nil, nil
@@ -125,4 +128,65 @@ func (r *Reader) ask(ctx context.Context, limit int, query string, args ...any) 
 func Merge(events []earshot.Event) []earshot.Event {
 	slices.SortFunc(events, func(a, b earshot.Event) int { return cmp.Compare(a.Sequence, b.Sequence) })
 	return slices.CompactFunc(events, func(a, b earshot.Event) bool { return a.Sequence == b.Sequence })
+}
+
+// Page returns the newest events before a sequence, of the given kinds or of all if none is given,
+// in the order in which they happened; before 0 means the newest of all. A caller that passes the
+// first sequence of one answer as the next before reaches the beginning and misses nothing.
+func (r *Reader) Page(ctx context.Context, kinds []earshot.Kind, before int64, limit int) ([]earshot.Event, error) {
+	const earlier = " AND j.sequence < @before"
+	args := []any{sql.Named("before", beforeOf(before))}
+	query := newestQuery(earlier)
+	var parts []string
+	for i, kind := range slices.Compact(slices.Sorted(slices.Values(kinds))) {
+		name := "kind" + strconv.Itoa(i)
+		args = append(args, sql.Named(name, kind))
+		parts = append(parts, "SELECT * FROM ("+newestQuery(earlier+" AND j.kind = @"+name)+")")
+	}
+	if len(parts) > 0 {
+		query = "SELECT * FROM (" + strings.Join(parts, " UNION ALL ") + ") ORDER BY sequence DESC LIMIT @limit"
+	}
+	events, err := r.ask(ctx, limit, query, args...)
+	slices.Reverse(events)
+	return r.within(ctx, 0, before, events, err)
+}
+
+// within returns events, or an error unless the first and the last of them are between two
+// sequences, where 0 means no bound. Without this check, a caller that pages through a damaged file
+// might never finish.
+func (r *Reader) within(ctx context.Context, after, before int64, events []earshot.Event, err error) ([]earshot.Event, error) {
+	if len(events) == 0 {
+		return events, err
+	}
+	if first := events[0].Sequence; first <= after {
+		return nil, r.archive.failed(ctx, journal.OutOfOrder(first))
+	}
+	if last := events[len(events)-1].Sequence; last >= beforeOf(before) {
+		return nil, r.archive.failed(ctx, journal.OutOfOrder(last))
+	}
+	return events, err
+}
+
+// beforeOf returns the sequence that all results must precede; 0 means no bound.
+func beforeOf(before int64) int64 {
+	if before == 0 {
+		return math.MaxInt64
+	}
+	return before
+}
+
+// Rooms returns at most limit rooms whose names begin with prefix and in which anything has
+// happened, the room with the newest event first. It is for the part of the program that keeps the
+// rooms. The time it takes depends on the number of rooms, not on how much was said in them.
+func (s *Store) Rooms(ctx context.Context, prefix string, limit int) ([]earshot.RoomID, error) {
+	rooms, err := journal.Column[earshot.RoomID](s.archive.db().QueryContext(ctx, `WITH RECURSIVE all_rooms (room) AS (
+			SELECT min(room) FROM journal WHERE room >= ?1
+			UNION ALL SELECT (SELECT min(room) FROM journal WHERE room > all_rooms.room) FROM all_rooms WHERE substr(all_rooms.room, 1, length(?1)) = ?1
+		)
+		SELECT room FROM all_rooms WHERE substr(room, 1, length(?1)) = ?1
+		ORDER BY (SELECT max(sequence) FROM journal j WHERE j.room = all_rooms.room) DESC LIMIT ?2`, prefix, max(0, limit)))
+	if err != nil {
+		return nil, s.archive.failed(ctx, err)
+	}
+	return rooms, nil
 }

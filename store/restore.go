@@ -136,21 +136,16 @@ func (r *Restoration) forget(ctx context.Context, c Config, path, fresh string) 
 
 // eraseIn erases the events, and what was made from them, in one step.
 func (s *Store) eraseIn(ctx context.Context, db *sql.DB, ids []earshot.EventID) (gone []SelectedEvent, err error) {
-	tx, err := db.BeginTx(ctx, nil)
-	if err != nil {
-		return nil, err
-	}
-	defer tx.Rollback()
-	if gone, err = s.overheard.Erase(ctx, tx, ids); err != nil { // first, because erasing the others would take more events with it
-		return nil, err
-	}
-	also, err := s.editor.EraseAll(ctx, tx, ids...)
-	if err != nil {
-		return nil, err
-	}
-	gone = append(gone, also...)
-	if err := journal.MarkTraces(ctx, tx); err != nil {
-		return nil, err
-	}
-	return gone, tx.Commit()
+	err = journal.InTransaction(ctx, db, func(tx *sql.Tx) (err error) {
+		if gone, err = s.overheard.Erase(ctx, tx, ids); err != nil { // first, because erasing the others would take more events with it
+			return err
+		}
+		also, err := s.editor.EraseAll(ctx, tx, ids...)
+		if err != nil {
+			return err
+		}
+		gone = append(gone, also...)
+		return journal.MarkTraces(ctx, tx)
+	})
+	return gone, err
 }

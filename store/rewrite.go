@@ -145,33 +145,30 @@ func (s *Store) follow(ctx context.Context, c *fileCopy, from earshot.View) erro
 
 // add adds rows to the copy, in one step.
 func (c *fileCopy) add(ctx context.Context, rows []journal.Row) error {
-	tx, err := c.db.BeginTx(ctx, nil)
-	if err != nil {
-		return err
-	}
-	defer tx.Rollback()
-	for _, r := range rows {
-		e, err := r.Event()
-		if err == nil {
-			err = journal.Insert(ctx, tx, r, e)
+	err := journal.InTransaction(ctx, c.db, func(tx *sql.Tx) error {
+		for _, r := range rows {
+			e, err := r.Event()
+			if err == nil {
+				err = journal.Insert(ctx, tx, r, e)
+			}
+			if err == nil {
+				err = c.views.Apply(ctx, tx, e)
+			}
+			if err != nil {
+				return err
+			}
 		}
-		if err == nil {
-			err = c.views.Apply(ctx, tx, e)
+		for c.views.Index.NeedsMerge() {
+			if err := c.views.Index.Merge(ctx, tx); err != nil {
+				return err
+			}
 		}
-		if err != nil {
-			return err
-		}
+		return nil
+	})
+	if err == nil {
+		c.last = rows[len(rows)-1].Sequence
 	}
-	for c.views.Index.NeedsMerge() {
-		if err := c.views.Index.Merge(ctx, tx); err != nil {
-			return err
-		}
-	}
-	if err := tx.Commit(); err != nil {
-		return err
-	}
-	c.last = rows[len(rows)-1].Sequence
-	return nil
+	return err
 }
 
 // finish clears the mark in the copy, and closes it, with everything on the disk.

@@ -102,29 +102,23 @@ const againEnding = "-again"
 // sweepIndex removes stale terms and separators from the index of a copy, and reports whether there
 // were any.
 func sweepIndex(ctx context.Context, db *sql.DB) (any bool, err error) {
-	tx, err := db.BeginTx(ctx, nil)
-	if err != nil {
-		return false, err
-	}
-	defer tx.Rollback()
-	if err := tx.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM stale)").Scan(&any); err != nil {
-		return false, journal.StatementError(err)
-	}
-	x := new(index.Index)
-	for more := any; more && err == nil; {
-		more, err = x.Sweep(ctx, tx)
-	}
-	if err != nil {
-		return false, err
-	}
-	left, err := x.StaleSeparators(ctx, tx)
-	if err == nil {
-		err = index.ReplaceSeparators(ctx, tx, left)
-	}
-	if err != nil {
-		return false, err
-	}
-	return any || len(left) > 0, tx.Commit()
+	err = journal.InTransaction(ctx, db, func(tx *sql.Tx) error {
+		err := journal.StatementError(tx.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM stale)").Scan(&any))
+		x := new(index.Index)
+		for more := any; more && err == nil; {
+			more, err = x.Sweep(ctx, tx)
+		}
+		if err != nil {
+			return err
+		}
+		left, err := x.StaleSeparators(ctx, tx)
+		any = any || len(left) > 0
+		if err != nil {
+			return err
+		}
+		return index.ReplaceSeparators(ctx, tx, left)
+	})
+	return any, err
 }
 
 // Unpack copies a backup to fresh, removes what does not belong to the journal, and checks it. It

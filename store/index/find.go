@@ -89,22 +89,17 @@ func (f *finder) intervals(ctx context.Context) (all []interval, err error) {
 		to = dayOf(q.Before)
 	}
 	rows, err := f.tx.QueryContext(ctx, "SELECT first, last FROM days WHERE day BETWEEN ? AND ? ORDER BY last DESC", from, to)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	for rows.Next() {
+	err = journal.EachRow(rows, err, func(rows *sql.Rows) error {
 		var first, last int64
-		if err := rows.Scan(&first, &last); err != nil {
-			return nil, err
-		}
+		err := rows.Scan(&first, &last)
 		if n := len(all); n > 0 && last+maxGap >= all[n-1].first {
 			all[n-1].first = min(all[n-1].first, first)
-			continue
+		} else {
+			all = append(all, interval{first, last + 1})
 		}
-		all = append(all, interval{first, last + 1})
-	}
-	return all, rows.Err()
+		return err
+	})
+	return all, err
 }
 
 // maxCandidates is how many candidates are read in one go at most.
@@ -141,7 +136,7 @@ func (f *finder) addMatches(ctx context.Context, sequences []int64) error {
 	if err != nil {
 		return err
 	}
-	events, err := journal.ReadVisible(ctx, f.tx, f.Audience, "SELECT "+journal.Columns+" FROM journal j WHERE "+journal.Visible+
+	events, err := journal.ReadVisible(ctx, f.tx, f.Audience, journal.SelectVisible+
 		" AND j.sequence IN (SELECT value FROM json_each(@these)) ORDER BY j.sequence DESC", sql.Named("these", string(list)))
 	if err != nil {
 		return err

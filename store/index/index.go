@@ -184,11 +184,8 @@ func (x *Index) setStale(ctx context.Context, tx *sql.Tx, sequence int64, terms 
 // attribute adds the person who turned out to have made an utterance to the index entry of the
 // utterance.
 func (x *Index) attribute(ctx context.Context, tx *sql.Tx, e earshot.Event, w earshot.Attribution) error {
-	of, err := journal.Target(ctx, tx, e.Room, w.Of)
-	if errors.Is(err, journal.ErrNoTarget) || err == nil && of.Body.Kind() != earshot.KindUtterance {
-		return nil
-	}
-	if err != nil {
+	of, is, err := utterance(ctx, tx, e, w)
+	if err != nil || !is {
 		return err
 	}
 	before, err := authors(ctx, tx, of, e.Sequence)
@@ -196,6 +193,15 @@ func (x *Index) attribute(ctx context.Context, tx *sql.Tx, e earshot.Event, w ea
 		return err
 	}
 	return x.put(ctx, tx, of.Sequence, without(x.terms(of, w.Author), x.terms(of, before...)))
+}
+
+// utterance returns the utterance that an attribution is about, and whether there is one.
+func utterance(ctx context.Context, tx *sql.Tx, e earshot.Event, w earshot.Attribution) (earshot.Event, bool, error) {
+	of, err := journal.Target(ctx, tx, e.Room, w.Of)
+	if errors.Is(err, journal.ErrNoTarget) {
+		return of, false, nil
+	}
+	return of, err == nil && of.Body.Kind() == earshot.KindUtterance, err
 }
 
 // authors returns everybody to whom something was attributed before a sequence, beginning with its
@@ -229,7 +235,7 @@ func attributions(ctx context.Context, tx *sql.Tx, e earshot.Event, before int64
 // Remove makes the terms of an event stale, before the event is overwritten. If the event's text
 // cannot be read, the index is rebuilt at the next start.
 func (x *Index) Remove(ctx context.Context, tx *sql.Tx, sequence int64) error {
-	e, err := journal.EventAt(ctx, tx, sequence)
+	e, err := journal.Find(ctx, tx, "j.sequence = ?", sequence)
 	if errors.Is(err, journal.ErrAltered) || errors.Is(err, journal.ErrOther) {
 		return journal.SetVersion(ctx, tx, x.Name(), 0)
 	}
@@ -242,11 +248,8 @@ func (x *Index) Remove(ctx context.Context, tx *sql.Tx, sequence int64) error {
 	}
 	terms := x.terms(e, by...)
 	if w, is := e.Body.(earshot.Attribution); is {
-		of, err := journal.Target(ctx, tx, e.Room, w.Of)
-		if errors.Is(err, journal.ErrNoTarget) || err == nil && of.Body.Kind() != earshot.KindUtterance {
-			return nil
-		}
-		if err != nil {
+		of, is, err := utterance(ctx, tx, e, w)
+		if err != nil || !is {
 			return err
 		}
 		if by, err = authors(ctx, tx, of, math.MaxInt64); err != nil {
@@ -310,7 +313,7 @@ func (x *Index) sweepOne(ctx context.Context, tx *sql.Tx, sequence int64, n int)
 	if _, err = tx.ExecContext(ctx, "DELETE FROM stale WHERE sequence = ?", sequence); err != nil || !again {
 		return n, err
 	}
-	e, err := journal.EventAt(ctx, tx, sequence)
+	e, err := journal.Find(ctx, tx, "j.sequence = ?", sequence)
 	if err != nil {
 		return n, err
 	}

@@ -25,21 +25,16 @@ const separatorColumns = `SELECT i.segid, i.term, d.block FROM terms_idx i LEFT 
 // StaleSeparators returns the separators with which no term begins any more.
 func (*Index) StaleSeparators(ctx context.Context, db earshot.View) (left []Separator, err error) {
 	rows, err := db.QueryContext(ctx, separatorColumns)
-	if err != nil {
-		return nil, journal.StatementError(err)
-	}
-	defer rows.Close()
-	for rows.Next() {
+	err = journal.EachRow(rows, err, func(rows *sql.Rows) error {
 		var s Separator
 		var page sql.RawBytes
-		if err := rows.Scan(&s.segment, &s.term, &page); err != nil {
-			return nil, journal.StatementError(err)
-		}
+		err := rows.Scan(&s.segment, &s.term, &page)
 		if first := firstTerm(page); len(s.term) > 0 && (page == nil || first != nil && !bytes.HasPrefix(first, s.term)) {
 			left = append(left, s)
 		}
-	}
-	return left, journal.StatementError(rows.Err())
+		return err
+	})
+	return left, journal.StatementError(err)
 }
 
 // ReplaceSeparators replaces some separators by ones that fit the current pages: the shortest

@@ -12,8 +12,7 @@ import (
 // The errors that a caller may have to decide about. Each error that wraps one of these names the
 // file and what to do.
 var (
-	// ErrFull says that the disk accepted nothing: it is full, or it fails. Nothing of the call was
-	// kept. A later call succeeds by itself once there is room.
+	// ErrFull says that the disk accepted nothing: it is full, or it fails.
 	ErrFull = errors.New("the journal cannot be written")
 
 	// ErrDamaged says that the file no longer holds what was written to it.

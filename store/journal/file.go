@@ -134,20 +134,14 @@ func CheckContents(ctx context.Context, db *sql.DB) error {
 		return errors.New(strings.ReplaceAll(said, "\n", " "))
 	}
 	rows, err := db.QueryContext(ctx, "SELECT sequence, payload, sum FROM journal")
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	for rows.Next() {
+	return EachRow(rows, err, func(rows *sql.Rows) error {
 		var r Row
-		if err := r.Scan(rows); err != nil {
-			return err
+		err := r.Scan(rows)
+		if err == nil && !r.Intact() {
+			err = fmt.Errorf("event %d was changed after it was written", r.Sequence)
 		}
-		if !r.Intact() {
-			return fmt.Errorf("event %d was changed after it was written", r.Sequence)
-		}
-	}
-	return rows.Err()
+		return err
+	})
 }
 
 // Vacuum writes the contents of the journal at path into the empty file at into. The journal is

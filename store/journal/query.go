@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"unicode/utf8"
 
 	"earshot"
@@ -49,20 +50,31 @@ func OutOfOrder(sequence int64) error {
 	return fmt.Errorf("event %d: it is out of order: %w", sequence, ErrAltered)
 }
 
-// List reads the result of a query, each row of it by read, and closes it.
-func List[T any](rows *sql.Rows, err error, read func(*T, *sql.Rows) error) (all []T, _ error) {
+// EachRow calls do with each row of the result of a query, and closes it.
+func EachRow(rows *sql.Rows, err error, do func(*sql.Rows) error) error {
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer rows.Close()
 	for rows.Next() {
-		var one T
-		if err := read(&one, rows); err != nil {
-			return all, err
+		if err := do(rows); err != nil {
+			return err
 		}
-		all = append(all, one)
 	}
-	return all, rows.Err()
+	return rows.Err()
+}
+
+// List reads the result of a query, each row of it by read, and closes it.
+func List[T any](rows *sql.Rows, err error, read func(*T, *sql.Rows) error) (all []T, _ error) {
+	err = EachRow(rows, err, func(rows *sql.Rows) error {
+		var one T
+		err := read(&one, rows)
+		if err == nil {
+			all = append(all, one)
+		}
+		return err
+	})
+	return all, err
 }
 
 // Column reads the only column of a result, and closes it.
@@ -102,6 +114,19 @@ func JSON[ID ~string](ids []ID) string {
 	return string(text)
 }
 
+// InTransaction calls do in a transaction, which is committed unless do fails.
+func InTransaction(ctx context.Context, db *sql.DB, do func(tx *sql.Tx) error) error {
+	tx, err := db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback()
+	if err := do(tx); err != nil {
+		return err
+	}
+	return tx.Commit()
+}
+
 // Exec executes statements one after the other.
 func Exec(ctx context.Context, tx *sql.Tx, statements ...string) error {
 	for _, s := range statements {
@@ -117,21 +142,17 @@ var ErrNoTarget = errors.New("it is about a message that this room has not")
 
 // Target returns the event of a room to which another event refers.
 func Target(ctx context.Context, db earshot.View, in earshot.RoomID, id earshot.EventID) (earshot.Event, error) {
-	var r Row
-	err := r.Scan(db.QueryRowContext(ctx, "SELECT "+Columns+" FROM journal j WHERE j.id = ? AND j.room = ?", id, in))
+	e, err := Find(ctx, db, "j.id = ? AND j.room = ?", id, in)
 	if errors.Is(err, sql.ErrNoRows) {
-		return earshot.Event{}, ErrNoTarget
+		err = ErrNoTarget
 	}
-	if err != nil {
-		return earshot.Event{}, err
-	}
-	return r.Event()
+	return e, err
 }
 
-// EventAt returns the event with a sequence.
-func EventAt(ctx context.Context, tx *sql.Tx, sequence int64) (e earshot.Event, err error) {
+// Find returns the event for which a condition on the journal j holds, or [sql.ErrNoRows].
+func Find(ctx context.Context, db earshot.View, condition string, args ...any) (e earshot.Event, err error) {
 	var r Row
-	if err := r.Scan(tx.QueryRowContext(ctx, "SELECT "+Columns+" FROM journal j WHERE j.sequence = ?", sequence)); err != nil {
+	if err := r.Scan(db.QueryRowContext(ctx, "SELECT "+Columns+" FROM journal j WHERE "+condition, args...)); err != nil {
 		return e, err
 	}
 	return r.Event()
@@ -149,4 +170,56 @@ func Count(ctx context.Context, db earshot.View) (n Totals, err error) {
 	err = db.QueryRowContext(ctx, "SELECT count(*), count(*) FILTER (WHERE kind = ?), coalesce(max(sequence), 0) FROM journal INDEXED BY journal_kind",
 		earshot.KindErased).Scan(&n.Events, &n.Erased, &n.Last)
 	return n, err
+}
+
+// SelectVisible selects the rows of the journal j that the audience may see. It is
+// [earshot.Visibility.Allows] in SQL.
+const SelectVisible = "SELECT " + Columns + ` FROM journal j WHERE j.room = @room AND (j.scope IN ('public', 'system') OR j.scope = 'private' AND @known
+	AND NOT EXISTS (SELECT 1 FROM json_each(@members) a WHERE NOT EXISTS
+		(SELECT 1 FROM members m WHERE m.sequence = j.sequence AND m.member = a.value)))
+	AND (j.agents IS NULL OR NOT EXISTS (SELECT 1 FROM json_each(@agents) a WHERE NOT EXISTS
+		(SELECT 1 FROM json_each(j.agents) m WHERE m.value = a.value)))`
+
+// ReadVisible returns the events that a query finds and that an audience may see. The query must
+// use [SelectVisible].
+func ReadVisible(ctx context.Context, db earshot.View, who earshot.Audience, query string, args ...any) ([]earshot.Event, error) {
+	members := slices.Concat(who.Members, who.Agents)
+	found, err := Collect(db.QueryContext(ctx, query, append(args, sql.Named("room", who.Room), sql.Named("members", JSON(members)),
+		sql.Named("agents", JSON(who.Agents)), sql.Named("known", !who.Unknown && len(members) > 0))...))
+	if err != nil {
+		return nil, err
+	}
+	return OpenVisible(found, who)
+}
+
+// OpenVisible returns the events in rows that any of some audiences may see. The columns beside an
+// event only preselect it. Its visibility is checked again in the event itself, which alone has a
+// checksum.
+func OpenVisible(rows []Row, who ...earshot.Audience) ([]earshot.Event, error) {
+	events := make([]earshot.Event, 0, len(rows))
+	for _, row := range rows {
+		e, err := row.Event()
+		if err != nil {
+			return nil, err
+		}
+		if slices.ContainsFunc(who, func(a earshot.Audience) bool { return e.Room == a.Room && e.Visibility.Allows(a) }) {
+			events = append(events, e)
+		}
+	}
+	return events, nil
+}
+
+// Varint reads a variable-length integer of SQLite, and returns how many bytes it took: 0 if there
+// is none.
+func Varint(data []byte) (n int64, took int) {
+	for i, b := range data[:min(9, len(data))] {
+		if i == 8 {
+			return n<<8 | int64(b), 9
+		}
+		n = n<<7 | int64(b&0x7f)
+		if b < 0x80 {
+			return n, i + 1
+		}
+	}
+	return 0, 0
 }

@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 )
 
@@ -96,20 +95,6 @@ func Sync(path string) error {
 		return err
 	}
 	return errors.Join(f.Sync(), f.Close(), syncDirectory(filepath.Dir(path)))
-}
-
-// AsideFiles returns the files in a directory that are journals that were set aside, for example as
-// damaged. Nothing can be erased inside such a file. A file with any other name does not belong to
-// the store, and is not returned.
-func AsideFiles(directory string) []string {
-	there, _ := os.ReadDir(directory) // what it could read, even with an error
-	var all []string
-	for _, f := range there {
-		if why, is := strings.CutPrefix(f.Name(), FileName+"."); is && (strings.HasPrefix(why, ReasonDamaged+"-") || strings.HasPrefix(why, ReasonReplaced+"-")) {
-			all = append(all, filepath.Join(directory, f.Name()))
-		}
-	}
-	return all
 }
 
 // zeros are written over a file.

@@ -93,25 +93,19 @@ func FileVersion(ctx context.Context, db earshot.View) (int, error) {
 
 // Create makes the tables in an empty file, in one step. A file of another version is refused.
 func Create(ctx context.Context, db *sql.DB, path string) error {
-	tx, err := db.BeginTx(ctx, nil)
-	if err != nil {
-		return err
-	}
-	defer tx.Rollback()
-	has, err := FileVersion(ctx, tx)
-	if err != nil {
-		return err
-	}
-	if has > 0 {
-		return CheckVersion(path, has)
-	}
-	if err := Exec(ctx, tx, tables, fmt.Sprintf("PRAGMA user_version = %d", Version)); err != nil {
-		return err
-	}
-	if err := SetVersion(ctx, tx, versionName, Version); err != nil {
-		return err
-	}
-	return tx.Commit()
+	return InTransaction(ctx, db, func(tx *sql.Tx) error {
+		has, err := FileVersion(ctx, tx)
+		if err != nil {
+			return err
+		}
+		if has > 0 {
+			return CheckVersion(path, has)
+		}
+		if err := Exec(ctx, tx, tables, fmt.Sprintf("PRAGMA user_version = %d", Version)); err != nil {
+			return err
+		}
+		return SetVersion(ctx, tx, versionName, Version)
+	})
 }
 
 // CheckFileVersion returns an error if the file at path is a journal of another version. It only
@@ -134,23 +128,18 @@ func CheckFileVersion(ctx context.Context, path string) error {
 // of a virtual table, which its module defines as it likes.
 func Definitions(ctx context.Context, db earshot.View) (map[string]string, error) {
 	rows, err := db.QueryContext(ctx, "SELECT name, sql FROM sqlite_schema WHERE sql IS NOT NULL")
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
 	all := map[string]string{}
-	for rows.Next() {
+	err = EachRow(rows, err, func(rows *sql.Rows) error {
 		var name, as string
-		if err := rows.Scan(&name, &as); err != nil {
-			return nil, err
-		}
+		err := rows.Scan(&name, &as)
 		all[name] = as
-	}
+		return err
+	})
 	maps.DeleteFunc(all, func(name, _ string) bool {
 		at := strings.LastIndexByte(name, '_')
 		return at > 0 && strings.HasPrefix(all[name[:at]], "CREATE VIRTUAL TABLE")
 	})
-	return all, rows.Err()
+	return all, err
 }
 
 // SetVersion records the version of the thing called name.
@@ -174,20 +163,15 @@ func CheckVersion(path string, version int) error {
 // Versions returns the version of everything in the file.
 func Versions(ctx context.Context, db earshot.View) (map[string]int, error) {
 	rows, err := db.QueryContext(ctx, "SELECT name, version FROM versions")
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
 	have := map[string]int{}
-	for rows.Next() {
+	err = EachRow(rows, err, func(rows *sql.Rows) error {
 		var name string
 		var version int
-		if err := rows.Scan(&name, &version); err != nil {
-			return nil, err
-		}
+		err := rows.Scan(&name, &version)
 		have[name] = version
-	}
-	return have, rows.Err()
+		return err
+	})
+	return have, err
 }
 
 // traceMark is the name of a mark among the versions. It says that something was deleted whose

@@ -59,19 +59,16 @@ func copyReadable(ctx context.Context, path, fresh string) (saved int, lost []sp
 	if err := journal.Create(ctx, db, fresh); err != nil {
 		return 0, nil, err
 	}
-	tx, err := db.BeginTx(ctx, nil)
-	if err != nil {
-		return 0, nil, err
-	}
-	defer tx.Rollback()
-	c := &rowCopier{tx: tx}
-	if err := errors.Join(c.copyRanges(ctx, path), c.copyPages(ctx, path)); err != nil {
-		return 0, nil, err
-	}
-	if lost, err = gaps(ctx, tx); err != nil {
-		return 0, nil, err
-	}
-	return c.saved, lost, tx.Commit()
+	err = journal.InTransaction(ctx, db, func(tx *sql.Tx) (err error) {
+		c := &rowCopier{tx: tx}
+		if err := errors.Join(c.copyRanges(ctx, path), c.copyPages(ctx, path)); err != nil {
+			return err
+		}
+		saved = c.saved
+		lost, err = gaps(ctx, tx)
+		return err
+	})
+	return saved, lost, err
 }
 
 // A rowCopier copies rows, each once.

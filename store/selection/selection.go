@@ -68,12 +68,12 @@ const (
 
 // Find returns the selected events, followed by everything that was made from them, leaving out
 // what is already erased, each in the order of the journal. It ignores visibility.
-func Find(ctx context.Context, tx *sql.Tx, sel Selection) ([]Event, error) {
-	all, err := selectEvents(ctx, tx, sel)
+func Find(ctx context.Context, v earshot.View, sel Selection) ([]Event, error) {
+	all, err := selectEvents(ctx, v, sel)
 	if err != nil {
 		return nil, err
 	}
-	return addDerived(ctx, tx, all)
+	return addDerived(ctx, v, all)
 }
 
 // args are the arguments of selectable.
@@ -92,7 +92,7 @@ func (sel Selection) args() []any {
 }
 
 // selectEvents returns the selected events.
-func selectEvents(ctx context.Context, tx *sql.Tx, sel Selection) ([]Event, error) {
+func selectEvents(ctx context.Context, v earshot.View, sel Selection) ([]Event, error) {
 	where := selectable
 	if len(sel.Events) > 0 {
 		where += " AND j.id IN (SELECT value FROM json_each(@events))"
@@ -103,19 +103,19 @@ func selectEvents(ctx context.Context, tx *sql.Tx, sel Selection) ([]Event, erro
 		args = append(args, sql.Named("provider", sel.Handle.Provider), sql.Named("handle", sel.Handle.ID))
 	}
 	if len(sel.People) == 0 {
-		return Collect(tx.QueryContext(ctx, "SELECT "+Columns+" FROM journal j WHERE "+where+" ORDER BY j.sequence", args...))
+		return Collect(v.QueryContext(ctx, "SELECT "+Columns+" FROM journal j WHERE "+where+" ORDER BY j.sequence", args...))
 	}
-	return ofPeople(ctx, tx, sel, where, args)
+	return ofPeople(ctx, v, sel, where, args)
 }
 
 // ofPeople returns the selected events of one person.
-func ofPeople(ctx context.Context, tx *sql.Tx, sel Selection, where string, args []any) ([]Event, error) {
+func ofPeople(ctx context.Context, v earshot.View, sel Selection, where string, args []any) ([]Event, error) {
 	args = append(args, sql.Named("people", journal.JSON(sel.People)))
-	did, err := Collect(tx.QueryContext(ctx, "SELECT "+Columns+" FROM journal j WHERE "+where+" AND j.author IN (SELECT value FROM json_each(@people))", args...))
+	did, err := Collect(v.QueryContext(ctx, "SELECT "+Columns+" FROM journal j WHERE "+where+" AND j.author IN (SELECT value FROM json_each(@people))", args...))
 	if err != nil {
 		return nil, err
 	}
-	whose, err := attributions(ctx, tx)
+	whose, err := attributions(ctx, v)
 	if err != nil {
 		return nil, err
 	}
@@ -125,12 +125,12 @@ func ofPeople(ctx context.Context, tx *sql.Tx, sel Selection, where string, args
 			own = append(own, id)
 		}
 	}
-	said, err := Collect(tx.QueryContext(ctx, "SELECT "+Columns+" FROM journal j WHERE "+where+" AND j.id IN (SELECT value FROM json_each(@own))",
+	said, err := Collect(v.QueryContext(ctx, "SELECT "+Columns+" FROM journal j WHERE "+where+" AND j.id IN (SELECT value FROM json_each(@own))",
 		append(args, sql.Named("own", journal.JSON(own)))...))
 	if err != nil {
 		return nil, err
 	}
-	alone, err := aboutThem(ctx, tx, sel, args)
+	alone, err := aboutThem(ctx, v, sel, args)
 	if err != nil {
 		return nil, err
 	}
@@ -143,9 +143,9 @@ func ofPeople(ctx context.Context, tx *sql.Tx, sel Selection, where string, args
 }
 
 // attributions returns by whom each utterance was, if that was found out later.
-func attributions(ctx context.Context, tx *sql.Tx) (map[earshot.EventID]earshot.ParticipantID, error) {
+func attributions(ctx context.Context, v earshot.View) (map[earshot.EventID]earshot.ParticipantID, error) {
 	all := make(map[earshot.EventID]earshot.ParticipantID)
-	err := eachWhere(ctx, tx, "j.kind = 'whose' ORDER BY j.sequence", nil, func(e earshot.Event) {
+	err := eachWhere(ctx, v, "j.kind = 'whose' ORDER BY j.sequence", nil, func(e earshot.Event) {
 		if w, is := e.Body.(earshot.Attribution); is {
 			all[w.Of] = w.Author
 		}
@@ -154,20 +154,20 @@ func attributions(ctx context.Context, tx *sql.Tx) (map[earshot.EventID]earshot.
 }
 
 // aboutThem returns the events that are for one person alone, and the event that says they exist.
-func aboutThem(ctx context.Context, tx *sql.Tx, sel Selection, args []any) (all []Event, err error) {
+func aboutThem(ctx context.Context, v earshot.View, sel Selection, args []any) (all []Event, err error) {
 	take := func(e earshot.Event) {
 		if sel.concerns(e) {
 			all = append(all, Of(e))
 		}
 	}
-	err = eachWhere(ctx, tx, selectable+` AND j.sequence IN (SELECT sequence FROM members WHERE member IN (SELECT value FROM json_each(@people)))
+	err = eachWhere(ctx, v, selectable+` AND j.sequence IN (SELECT sequence FROM members WHERE member IN (SELECT value FROM json_each(@people)))
 		AND (@events IS NULL OR j.id IN (SELECT value FROM json_each(@events)))`, args, take)
 	if err != nil {
 		return nil, err
 	}
-	err = eachWhere(ctx, tx, `j.kind IN ('reminder', 'thought') AND `+selectable+` AND (@events IS NULL OR j.id IN (SELECT value FROM json_each(@events)))`, args, take)
+	err = eachWhere(ctx, v, `j.kind IN ('reminder', 'thought') AND `+selectable+` AND (@events IS NULL OR j.id IN (SELECT value FROM json_each(@events)))`, args, take)
 	if err == nil && sel.Whole() {
-		err = eachWhere(ctx, tx, "j.kind = 'actor' AND (@until = 0 OR j.sequence <= @until)", args, take)
+		err = eachWhere(ctx, v, "j.kind = 'actor' AND (@until = 0 OR j.sequence <= @until)", args, take)
 	}
 	return all, err
 }
@@ -198,8 +198,8 @@ func (sel Selection) concerns(e earshot.Event) bool {
 }
 
 // eachWhere calls do with the events of the journal j that match.
-func eachWhere(ctx context.Context, tx *sql.Tx, where string, args []any, do func(earshot.Event)) error {
-	found, err := journal.Collect(tx.QueryContext(ctx, "SELECT "+journal.Columns+" FROM journal j WHERE "+where, usedArgs(where, args)...))
+func eachWhere(ctx context.Context, v earshot.View, where string, args []any, do func(earshot.Event)) error {
+	found, err := journal.Collect(v.QueryContext(ctx, "SELECT "+journal.Columns+" FROM journal j WHERE "+where, usedArgs(where, args)...))
 	if err != nil {
 		return err
 	}
@@ -250,7 +250,7 @@ func sortUnique(all []Event) []Event {
 const maxTraced = 500
 
 // addDerived returns some events, followed by everything made from them.
-func addDerived(ctx context.Context, tx *sql.Tx, all []Event) ([]Event, error) {
+func addDerived(ctx context.Context, v earshot.View, all []Event) ([]Event, error) {
 	seen := make(map[int64]bool, len(all))
 	for _, d := range all {
 		seen[d.Sequence] = true
@@ -262,7 +262,7 @@ func addDerived(ctx context.Context, tx *sql.Tx, all []Event) ([]Event, error) {
 			ids = append(ids, d.ID)
 		}
 		from += len(ids)
-		more, err := Collect(tx.QueryContext(ctx, `SELECT DISTINCT `+Columns+` FROM json_each(?) s CROSS JOIN derived d ON d.source = s.value
+		more, err := Collect(v.QueryContext(ctx, `SELECT DISTINCT `+Columns+` FROM json_each(?) s CROSS JOIN derived d ON d.source = s.value
 			CROSS JOIN journal j ON j.id = d.event WHERE j.kind <> 'erased'`, journal.JSON(ids)))
 		if err != nil {
 			return nil, err

@@ -28,7 +28,7 @@ type Set struct {
 // the index.
 func New(partition int64, others ...earshot.Projection) *Set {
 	x := &index.Index{Partition: partition}
-	return &Set{x, slices.Concat([]earshot.Projection{x, turns{}, decisions{}}, others), others}
+	return &Set{x, slices.Concat([]earshot.Projection{x, turns, decisions}, others), others}
 }
 
 // ForCopy returns the same views for a copy of the file, whose index counts its own work.
@@ -65,11 +65,11 @@ func (s *Set) AreCurrent(have map[string]int) bool {
 // longer has, so that a view that comes back is rebuilt. progress, which may be nil, is called as
 // events are processed.
 func (s *Set) Refresh(ctx context.Context, db *sql.DB, log *slog.Logger, progress func(done, all int64)) error {
-	tx, err := db.BeginTx(ctx, nil)
-	if err != nil {
-		return err
-	}
-	defer tx.Rollback()
+	return journal.InTransaction(ctx, db, func(tx *sql.Tx) error { return s.refresh(ctx, tx, log, progress) })
+}
+
+// refresh is Refresh in a transaction.
+func (s *Set) refresh(ctx context.Context, tx *sql.Tx, log *slog.Logger, progress func(done, all int64)) error {
 	have, err := journal.Versions(ctx, tx)
 	if err != nil {
 		return err
@@ -97,10 +97,7 @@ func (s *Set) Refresh(ctx context.Context, db *sql.DB, log *slog.Logger, progres
 			return err
 		}
 	}
-	if err := rebuild(ctx, tx, stale, progress); err != nil {
-		return err
-	}
-	return tx.Commit()
+	return rebuild(ctx, tx, stale, progress)
 }
 
 // Rebuild makes every view anew from the journal.
@@ -135,4 +132,48 @@ func rebuild(ctx context.Context, tx *sql.Tx, stale []earshot.Projection, progre
 		}
 		return nil
 	})
+}
+
+// CheckDefinitions returns an error unless the tables in the open file are defined as this program
+// defines them. A flipped bit in a definition leaves a file in which SQLite finds no fault, but
+// whose statements fail one day.
+func (s *Set) CheckDefinitions(ctx context.Context, db *sql.DB) error {
+	have, err := journal.Definitions(ctx, db)
+	if err != nil {
+		return err
+	}
+	want, err := s.newDefinitions(ctx)
+	if err != nil {
+		return err
+	}
+	for name, as := range want {
+		if have[name] != as {
+			return fmt.Errorf("the definition of %s was changed", name)
+		}
+	}
+	return nil
+}
+
+// newDefinitions returns the definitions of a new file.
+func (s *Set) newDefinitions(ctx context.Context) (map[string]string, error) {
+	db, err := sql.Open("sqlite", "file::memory:")
+	if err != nil {
+		return nil, err
+	}
+	defer db.Close()
+	db.SetMaxOpenConns(1) // each connection would have a memory of its own
+	tx, err := db.BeginTx(ctx, nil)
+	if err != nil {
+		return nil, err
+	}
+	defer tx.Rollback()
+	if err := journal.CreateTables(ctx, tx); err != nil {
+		return nil, err
+	}
+	for _, p := range s.all {
+		if err := p.Create(ctx, tx); err != nil {
+			return nil, fmt.Errorf("making the view %s: %w", p.Name(), err)
+		}
+	}
+	return journal.Definitions(ctx, tx)
 }
