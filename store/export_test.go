@@ -125,12 +125,6 @@ func Indexed(c Config, partition int64) Config {
 	return c
 }
 
-// Matches reports whether a text matches a query, and whether the query is valid.
-func Matches(text, asked string) (bool, bool) {
-	q, err := search.Parse(asked, time.Now())
-	return err == nil && q.Match(text), err == nil
-}
-
 // Rows returns the first column of the result of a query.
 func (s *Store) Rows(ctx context.Context, query string) ([]string, error) {
 	return s.strings(ctx, query)
@@ -139,7 +133,7 @@ func (s *Store) Rows(ctx context.Context, query string) ([]string, error) {
 // End returns the last line of an export that consists of these lines.
 func End(lines string) string {
 	sum := sha256.Sum256([]byte(lines))
-	end, err := json.Marshal(transfer.Trailer{transfer.Format, strings.Count("\n"+lines, "\n{\"id\":"), hex.EncodeToString(sum[:])})
+	end, err := json.Marshal(transfer.Trailer{End: transfer.Format, Events: strings.Count("\n"+lines, "\n{\"id\":"), Sum: hex.EncodeToString(sum[:])})
 	if err != nil {
 		panic(err)
 	}

@@ -42,9 +42,9 @@ type SelectedEvent = selection.Event
 func (s *Store) Select(ctx context.Context, sel Selection) (all []SelectedEvent, err error) {
 	err = s.archive.Look(ctx, func(v earshot.View) (err error) {
 		if all, err = selection.Find(ctx, v, sel); err != nil {
-			return s.archive.failed(ctx, err)
+			err = s.archive.failed(ctx, err)
 		}
-		return nil
+		return err
 	})
 	return all, err
 }

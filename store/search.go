@@ -22,12 +22,7 @@ var errLongSearch = errors.New("too many events have these words: give rarer wor
 // Search returns the newest messages, memos and heard replies that match a query, newest first,
 // however old they are; see [search.Parse]. Names in the query are IDs.
 func (r *Reader) Search(ctx context.Context, query string, limit int) ([]earshot.Event, error) {
-	return r.SearchBefore(ctx, query, 0, limit)
-}
-
-// SearchBefore is Search in the events before a sequence; 0 means all.
-func (r *Reader) SearchBefore(ctx context.Context, text string, before int64, limit int) ([]earshot.Event, error) {
-	q, err := search.Parse(text, time.Now())
+	q, err := search.Parse(query, time.Now())
 	if err != nil {
 		return nil, err
 	}
@@ -35,7 +30,7 @@ func (r *Reader) SearchBefore(ctx context.Context, text string, before int64, li
 	for _, name := range q.From {
 		from = append(from, earshot.ParticipantID(name))
 	}
-	return r.Match(ctx, q, from, before, limit)
+	return r.Match(ctx, q, from, 0, limit)
 }
 
 // Match returns the newest events before a sequence that match a query, newest first; sequence 0

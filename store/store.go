@@ -20,6 +20,10 @@
 // One daemon owns a data directory; other processes read it with [OpenReader]. A damaged file is
 // set aside when the damage is found, and what can be read of it is saved into a new file, with
 // which the daemon continues.
+//
+// This package decides who may write and when: it has the lock, the writer, the readers and the
+// work in the background. The packages below it, which only it imports, say what is done with a
+// file or in a transaction; [journal] is the lowest of them.
 package store
 
 import (
