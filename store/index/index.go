@@ -15,7 +15,7 @@ import (
 	"earshot/store/journal"
 )
 
-// Index is the index of the words that were written, noted, heard and seen. It is one FTS5 table
+// An Index is the index of the words that were written, noted, heard and seen. It is one FTS5 table
 // that maps each term to the sequences of the events that contain it.
 //
 // A term is a tag followed by a word. The tag stands for an audience: everybody in a room, or one
