@@ -12,6 +12,7 @@ import (
 	"io/fs"
 	"net/url"
 	"os"
+	"slices"
 	"strings"
 )
 
@@ -30,30 +31,23 @@ var sideSuffixes = []string{"-wal", "-shm"}
 // connection waits for another program's lock.
 var always = []string{"temp_store(MEMORY)", "busy_timeout(5000)", "trusted_schema(0)"}
 
-// writing is set on the writer's connection. An acknowledged event has been forced to the disk;
-// deleted content is overwritten; the log beside the file stays within 32 MiB.
-var writing = []string{"journal_mode(WAL)", "synchronous(FULL)", "secure_delete(1)", "journal_size_limit(33554432)"}
-
-// address returns the name under which the driver opens the file at path.
-func address(path string, query url.Values, pragmas ...[]string) string {
-	for _, list := range pragmas {
-		for _, p := range list {
-			query.Add("_pragma", p)
-		}
-	}
+// open opens the file at path with some pragmas, for at most as many connections.
+func open(path string, connections int, query url.Values, pragmas ...string) (*sql.DB, error) {
+	query["_pragma"] = append(slices.Clone(always), pragmas...)
 	u := url.URL{Scheme: "file", OmitHost: true, Path: path, RawQuery: query.Encode()}
-	return u.String()
-}
-
-// OpenWriter opens the file at path for the one connection that writes. The driver is registered as
-// sqlite because errors.go imports it.
-func OpenWriter(path string) (*sql.DB, error) {
-	db, err := sql.Open("sqlite", address(path, url.Values{"_txlock": {"immediate"}}, always, writing))
+	db, err := sql.Open("sqlite", u.String()) // errors.go imports the driver
 	if err != nil {
 		return nil, err
 	}
-	db.SetMaxOpenConns(1)
+	db.SetMaxOpenConns(connections)
+	db.SetMaxIdleConns(connections)
 	return db, nil
+}
+
+// OpenWriter opens the file at path for the one connection that writes. What is committed has been
+// forced to the disk; deleted content is overwritten; the log beside the file stays within 32 MiB.
+func OpenWriter(path string) (*sql.DB, error) {
+	return open(path, 1, url.Values{"_txlock": {"immediate"}}, "journal_mode(WAL)", "synchronous(FULL)", "secure_delete(1)", "journal_size_limit(33554432)")
 }
 
 // MaxReaders is how many queries run at once; the next one waits.
@@ -62,13 +56,24 @@ const MaxReaders = 4
 // OpenReaders opens the file at path for read-only connections. They change nothing in it, even
 // when they are the last to close it.
 func OpenReaders(path string) (*sql.DB, error) {
-	db, err := sql.Open("sqlite", address(path, url.Values{"mode": {"ro"}}, always, []string{"query_only(1)"}))
+	return open(path, MaxReaders, url.Values{"mode": {"ro"}}, "query_only(1)")
+}
+
+// OpenCopy opens a copy of the journal for changes that need not survive a crash.
+func OpenCopy(path string) (*sql.DB, error) {
+	return open(path, 1, url.Values{"_txlock": {"immediate"}}, "journal_mode(MEMORY)", "synchronous(FULL)", "secure_delete(1)")
+}
+
+// Vacuum writes the contents of the journal at path into the empty file at into. The journal is
+// opened read-only, on a connection that may create another file.
+func Vacuum(ctx context.Context, path, into string) error {
+	db, err := open(path, 1, url.Values{"mode": {"ro"}}, "secure_delete(1)")
 	if err != nil {
-		return nil, err
+		return err
 	}
-	db.SetMaxOpenConns(MaxReaders)
-	db.SetMaxIdleConns(MaxReaders)
-	return db, nil
+	defer db.Close()
+	_, err = db.ExecContext(ctx, "VACUUM INTO ?", into)
+	return err
 }
 
 // Touch creates the file at path if it is missing, and in any case makes it readable only by its
@@ -142,25 +147,4 @@ func CheckContents(ctx context.Context, db *sql.DB) error {
 		}
 		return err
 	})
-}
-
-// Vacuum writes the contents of the journal at path into the empty file at into. The journal is
-// opened read-only, on a connection that may create another file.
-func Vacuum(ctx context.Context, path, into string) error {
-	db, err := sql.Open("sqlite", address(path, url.Values{"mode": {"ro"}}, always, []string{"secure_delete(1)"}))
-	if err != nil {
-		return err
-	}
-	defer db.Close()
-	_, err = db.ExecContext(ctx, "VACUUM INTO ?", into)
-	return err
-}
-
-// OpenCopy opens a copy of the journal for changes that need not survive a crash.
-func OpenCopy(path string) (*sql.DB, error) {
-	db, err := sql.Open("sqlite", address(path, url.Values{"_txlock": {"immediate"}}, always, []string{"journal_mode(MEMORY)", "synchronous(FULL)", "secure_delete(1)"}))
-	if err == nil {
-		db.SetMaxOpenConns(1)
-	}
-	return db, err
 }
