@@ -12,6 +12,9 @@ import (
 	"sync/atomic"
 
 	"earshot"
+	"earshot/store/index"
+	"earshot/store/journal"
+	"earshot/store/views"
 )
 
 // An Archive is a journal that is only read, while the daemon that owns it is running or when none
@@ -20,7 +23,7 @@ type Archive struct {
 	pool   atomic.Pointer[sql.DB] // of read-only connections
 	path   string
 	log    *slog.Logger
-	index  *messages
+	index  *index.Index
 	damage func(error) // called with every error; may be nil
 	old    *sql.DB     // of the damaged file; nil if there was none
 }
@@ -29,39 +32,38 @@ type Archive struct {
 // so it fails with [ErrOther] if the file has another version than this program, and with
 // [ErrDamaged] if it cannot be read.
 func OpenReader(ctx context.Context, directory string) (*Archive, error) {
-	path := filepath.Join(directory, journalFile)
+	path := filepath.Join(directory, journal.FileName)
 	if _, err := os.Stat(path); err != nil {
 		return nil, fmt.Errorf("there is no journal yet: %w: start earshot once", err)
 	}
-	db, err := openReaders(path)
+	db, err := journal.OpenReaders(path)
 	if err != nil {
 		return nil, err
 	}
-	a := &Archive{path: path, index: new(messages)}
+	own := views.New(0)
+	a := &Archive{path: path, index: own.Index}
 	a.pool.Store(db)
-	if err := a.current(ctx); err != nil {
+	if err := a.checkVersions(ctx, own); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
 	return a, nil
 }
 
-// current returns an error unless the file has this program's version.
-func (a *Archive) current(ctx context.Context) error {
-	v, err := version(ctx, a.db())
+// checkVersions returns an error unless the file and its views have this program's versions.
+func (a *Archive) checkVersions(ctx context.Context, own *views.Set) error {
+	v, err := journal.FileVersion(ctx, a.db())
 	if err != nil {
-		return fmt.Errorf("reading the journal: %w", kept(a.path, err))
+		return fmt.Errorf("reading the journal: %w", journal.Explain(a.path, err))
 	}
-	if err := other(a.path, v); err != nil {
+	if err := journal.CheckVersion(a.path, v); err != nil {
 		return err
 	}
-	have, err := versions(ctx, a.db())
+	have, err := journal.Versions(ctx, a.db())
 	if v > 0 && err != nil {
-		return fmt.Errorf("reading the journal: %w", kept(a.path, err))
+		return fmt.Errorf("reading the journal: %w", journal.Explain(a.path, err))
 	}
-	for _, p := range views(a.index) {
-		if have[p.Name()] != p.Version() {
-			return fmt.Errorf("%w: %s: another version of earshot made it: start this version once to update the file", ErrOther, a.path)
-		}
+	if !own.AreCurrent(have) {
+		return fmt.Errorf("%w: %s: another version of earshot made it: start this version once to update the file", ErrOther, a.path)
 	}
 	return nil
 }
@@ -69,14 +71,15 @@ func (a *Archive) current(ctx context.Context) error {
 // Close closes the archive.
 func (a *Archive) Close() error { return a.db().Close() }
 
-// anew sends new queries to another pool. The old pool still answers queries that have begun.
-func (a *Archive) anew(pool *sql.DB) {
+// replacePool sends new queries to another pool. The old pool still answers queries that have
+// begun.
+func (a *Archive) replacePool(pool *sql.DB) {
 	a.old = a.pool.Swap(pool)
 	a.old.SetMaxIdleConns(-1)
 }
 
-// was closes the pool of the damaged file, if there was one.
-func (a *Archive) was() error {
+// closeOld closes the pool of the damaged file, if there was one.
+func (a *Archive) closeOld() error {
 	if a.old == nil {
 		return nil
 	}
@@ -94,7 +97,7 @@ func (a *Archive) For(who earshot.Audience) *Reader { return &Reader{archive: a,
 func (a *Archive) Export(ctx context.Context) iter.Seq2[earshot.Event, error] {
 	return func(yield func(earshot.Event, error) bool) {
 		stopped := errors.New("the caller has enough")
-		err := each(ctx, a.db(), func(e earshot.Event) error {
+		err := journal.Each(ctx, a.db(), func(e earshot.Event) error {
 			if !yield(e, nil) {
 				return stopped
 			}
@@ -117,14 +120,58 @@ func (a *Archive) Look(ctx context.Context, f func(earshot.View) error) error {
 	return f(tx)
 }
 
+// copyTo copies the journal into the empty file at path.
+func (a *Archive) copyTo(ctx context.Context, path string) error {
+	if err := journal.Vacuum(ctx, a.path, path); err != nil {
+		return a.failed(ctx, err)
+	}
+	return nil
+}
+
 // failed describes why a query failed, and reports damage.
 func (a *Archive) failed(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	err = fmt.Errorf("reading the journal: %w", kept(a.path, odd(err)))
+	err = fmt.Errorf("reading the journal: %w", journal.Explain(a.path, journal.StatementError(err)))
 	if a.damage != nil {
 		a.damage(err)
 	}
 	return err
+}
+
+// Totals says how much there is in a journal at one moment.
+type Totals = journal.Totals
+
+// Totals counts the events. In a large journal that takes a moment.
+func (a *Archive) Totals(ctx context.Context) (Totals, error) {
+	n, err := journal.Count(ctx, a.db())
+	if err != nil {
+		return n, a.failed(ctx, err)
+	}
+	return n, nil
+}
+
+// Totals counts the events; see [Archive.Totals].
+func (s *Store) Totals(ctx context.Context) (Totals, error) { return s.archive.Totals(ctx) }
+
+// Wrote reports whether somebody is the author of any of the events.
+func (a *Archive) Wrote(ctx context.Context, who earshot.ParticipantID, ids []earshot.EventID) (wrote bool, err error) {
+	err = a.db().QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM journal WHERE author = ? AND id IN (SELECT value FROM json_each(?)))", who, journal.JSON(ids)).Scan(&wrote)
+	if err != nil {
+		return false, a.failed(ctx, err)
+	}
+	return wrote, nil
+}
+
+// All yields every event of every room up to a sequence, as [Archive.Export] does, so that a reader
+// beside a running daemon comes to an end.
+func (a *Archive) All(ctx context.Context, last int64) iter.Seq2[earshot.Event, error] {
+	return func(yield func(earshot.Event, error) bool) {
+		for e, err := range a.Export(ctx) {
+			if err == nil && e.Sequence > last || !yield(e, err) {
+				return
+			}
+		}
+	}
 }

@@ -15,6 +15,9 @@ import (
 	"earshot"
 	"earshot/internal/search"
 	"earshot/internal/testkit"
+	"earshot/store/index"
+	"earshot/store/journal"
+	"earshot/store/transfer"
 )
 
 // Checked waits for the end of a check in the background, and reports whether there was one.
@@ -43,7 +46,7 @@ func (s *Store) CountCommits() *atomic.Int64 {
 }
 
 // CountChanges counts the transactions of s that change the journal, from now on. It does not count
-// those that only join parts of the index.
+// those that only merge parts of the index.
 func (s *Store) CountChanges() *atomic.Int64 {
 	n := new(atomic.Int64)
 	old := s.write.ended
@@ -93,8 +96,8 @@ func (s *Store) AfterCommit(n int, do func()) {
 
 // Marked reports whether the next start will look for traces of deleted content.
 func (s *Store) Marked(ctx context.Context) (bool, error) {
-	have, err := versions(ctx, s.archive.db())
-	return have[unpurged] > 0, err
+	mark, err := journal.TraceMark(ctx, s.archive.db())
+	return mark > 0, err
 }
 
 func (s *Store) strings(ctx context.Context, query string) (all []string, err error) {
@@ -122,12 +125,6 @@ func Indexed(c Config, partition int64) Config {
 	return c
 }
 
-// Matches reports whether a text matches a query, and whether the query is valid.
-func Matches(text, asked string) (bool, bool) {
-	q, err := search.Parse(asked, time.Now())
-	return err == nil && q.Match(text), err == nil
-}
-
 // Rows returns the first column of the result of a query.
 func (s *Store) Rows(ctx context.Context, query string) ([]string, error) {
 	return s.strings(ctx, query)
@@ -136,7 +133,7 @@ func (s *Store) Rows(ctx context.Context, query string) ([]string, error) {
 // End returns the last line of an export that consists of these lines.
 func End(lines string) string {
 	sum := sha256.Sum256([]byte(lines))
-	end, err := json.Marshal(ExportTrailer{formatName, strings.Count("\n"+lines, "\n{\"id\":"), hex.EncodeToString(sum[:])})
+	end, err := json.Marshal(transfer.Trailer{End: transfer.Format, Events: strings.Count("\n"+lines, "\n{\"id\":"), Sum: hex.EncodeToString(sum[:])})
 	if err != nil {
 		panic(err)
 	}
@@ -162,14 +159,14 @@ func (s *Store) Delete(ctx context.Context, ids ...earshot.EventID) (n int, err 
 // HoldTidier keeps the last traces of deleted content from being removed until the returned
 // function is called.
 func (s *Store) HoldTidier() (resume func()) {
-	s.tidier.purging <- struct{}{}
-	return func() { <-s.tidier.purging }
+	s.cleaner.purging <- struct{}{}
+	return func() { <-s.cleaner.purging }
 }
 
 // Asks returns the query to the index for the part around a sequence, in the language of FTS5.
 func (r *Reader) Asks(query string, sequence int64) (string, error) {
 	q, err := search.Parse(query, time.Now())
-	return (&finder{r: r, query: q}).match(sequence), err
+	return r.archive.index.Expression(index.Query{Audience: r.who, Words: q}, sequence), err
 }
 
 // Parts returns how many parts the index of words has.

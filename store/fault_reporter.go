@@ -15,10 +15,10 @@ import (
 // A slow listener makes nobody wait. A fault that ends before it was reported is not reported, nor
 // is an end if its fault has returned, so at most one notice of each fault is waiting.
 type faultReporter struct {
-	tell func(earshot.Notice)
-	wake chan struct{} // has one value when something is waiting
-	quit chan struct{}
-	told sync.WaitGroup
+	report  func(earshot.Notice)
+	wake    chan struct{} // has one value when something is waiting
+	quit    chan struct{}
+	running sync.WaitGroup
 
 	mu      sync.Mutex
 	open    map[string]bool // the faults that have not ended
@@ -26,12 +26,12 @@ type faultReporter struct {
 }
 
 // newReporter starts a reporter. Its goroutine ends with close.
-func newReporter(tell func(earshot.Notice), log *slog.Logger) *faultReporter {
-	if tell == nil {
-		tell = func(n earshot.Notice) { log.Error(n.Text, "fault", n.Key, "cure", n.Cure, "over", n.Over) }
+func newReporter(report func(earshot.Notice), log *slog.Logger) *faultReporter {
+	if report == nil {
+		report = func(n earshot.Notice) { log.Error(n.Text, "fault", n.Key, "cure", n.Cure, "over", n.Over) }
 	}
-	r := &faultReporter{tell: tell, wake: make(chan struct{}, 1), quit: make(chan struct{}), open: map[string]bool{}}
-	r.told.Go(r.run)
+	r := &faultReporter{report: report, wake: make(chan struct{}, 1), quit: make(chan struct{}), open: map[string]bool{}}
+	r.running.Go(r.run)
 	return r
 }
 
@@ -43,7 +43,7 @@ func (r *faultReporter) run() {
 			open = false
 		}
 		for n, ok := r.next(); ok; n, ok = r.next() {
-			r.tell(n)
+			r.report(n)
 		}
 	}
 }
@@ -96,5 +96,5 @@ func (r *faultReporter) enqueue(n earshot.Notice) {
 // close waits until everything that is waiting now has been reported.
 func (r *faultReporter) close() {
 	close(r.quit)
-	r.told.Wait()
+	r.running.Wait()
 }

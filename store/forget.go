@@ -10,20 +10,44 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"earshot"
+	"earshot/store/journal"
+	"earshot/store/selection"
 )
 
 const (
-	// slice is how long one step may erase events while nobody else wants to write: erasing several
-	// events in one commit makes each cheaper. A writer that arrives waits for the event that is
-	// being erased, and for the commit.
-	slice = 50 * time.Millisecond
+	// stepTime is how long one step may erase events while nobody else wants to write: erasing
+	// several events in one commit makes each cheaper. A writer that arrives waits for the event
+	// that is being erased, and for the commit.
+	stepTime = 50 * time.Millisecond
 
-	// gentle is how long a step may erase events when there is no hurry.
-	gentle = 3 * time.Millisecond
+	// gentleTime is how long a step may erase events when there is no hurry.
+	gentleTime = 3 * time.Millisecond
 
-	// gathered is how many erased events Forget passes to its caller at once.
-	gathered = 4096
+	// batchSize is how many erased events Forget passes to its caller at once.
+	batchSize = 4096
 )
+
+// A Selection says which events are selected; see [selection.Selection].
+type Selection = selection.Selection
+
+// A SelectedEvent is an event that is selected, or was made from a selected one.
+type SelectedEvent = selection.Event
+
+// Select returns the selected events, followed by everything that was made from them, leaving out
+// what is already erased, each in the order of the journal. It is for the owner of the journal, and
+// ignores visibility. A selection only by person or time takes as long as reading the journal, but
+// nobody waits meanwhile.
+func (s *Store) Select(ctx context.Context, sel Selection) (all []SelectedEvent, err error) {
+	err = s.archive.Look(ctx, func(v earshot.View) (err error) {
+		if all, err = selection.Find(ctx, v, sel); err != nil {
+			err = s.archive.failed(ctx, err)
+		}
+		return err
+	})
+	return all, err
+}
 
 // Forget erases the events of a selection and, recursively, everything made from them, from the
 // journal, the views and the files. It erases the newest first, in steps so short that others can
@@ -44,23 +68,23 @@ func (s *Store) Forget(ctx context.Context, sel Selection, each func([]SelectedE
 		return 0, err
 	}
 	slices.SortFunc(all, func(a, b SelectedEvent) int { return int(b.Sequence - a.Sequence) })
-	var told []SelectedEvent
-	tell := func() {
-		if each != nil && len(told) > 0 {
-			each(told)
+	var batch []SelectedEvent
+	report := func() {
+		if each != nil && len(batch) > 0 {
+			each(batch)
 		}
-		told = nil
+		batch = nil
 	}
-	defer s.tidier.wake()
-	defer tell()
+	defer s.cleaner.wake()
+	defer report()
 	for len(all) > 0 {
-		gone, taken, err := s.forgetSome(ctx, all, slice)
+		gone, done, err := s.forgetSome(ctx, all, stepTime)
 		if err != nil {
 			return n, fmt.Errorf("forgetting: %w", err)
 		}
-		n, all, told = n+len(gone), all[taken:], append(told, gone...)
-		if len(told) >= gathered {
-			tell()
+		n, all, batch = n+len(gone), all[done:], append(batch, gone...)
+		if len(batch) >= batchSize {
+			report()
 		}
 	}
 	return n, nil
@@ -68,10 +92,10 @@ func (s *Store) Forget(ctx context.Context, sel Selection, each func([]SelectedE
 
 // forgetSome erases the first of some events, as many as the given time allows. It returns what was
 // erased, and how many of the given events it processed.
-func (s *Store) forgetSome(ctx context.Context, all []SelectedEvent, within time.Duration) (gone []SelectedEvent, taken int, err error) {
+func (s *Store) forgetSome(ctx context.Context, all []SelectedEvent, within time.Duration) (gone []SelectedEvent, done int, err error) {
 	err = s.write.whole(ctx, func(ctx context.Context, tx *sql.Tx) (bool, error) {
-		for began := time.Now(); taken < len(all) && (taken == 0 || time.Since(began) < within && s.write.waiting.Load() == 0); taken++ {
-			some, err := s.eraseAll(ctx, tx, all[taken].ID)
+		for began := time.Now(); done < len(all) && (done == 0 || time.Since(began) < within && s.write.waiting.Load() == 0); done++ {
+			some, err := s.editor.EraseAll(ctx, tx, all[done].ID)
 			if err != nil {
 				return false, err
 			}
@@ -80,9 +104,9 @@ func (s *Store) forgetSome(ctx context.Context, all []SelectedEvent, within time
 		if len(gone) == 0 {
 			return false, nil
 		}
-		return true, mark(ctx, tx)
+		return true, journal.MarkTraces(ctx, tx)
 	})
-	return gone, taken, err
+	return gone, done, err
 }
 
 // Clean removes the last traces of deleted content from the files, if there are any, and returns
@@ -98,7 +122,7 @@ func Aside(directory string) []string {
 	there, _ := os.ReadDir(directory) // what it could read, even with an error
 	var all []string
 	for _, f := range there {
-		if why, is := strings.CutPrefix(f.Name(), journalFile+"."); is && (strings.HasPrefix(why, wasDamaged+"-") || strings.HasPrefix(why, wasReplaced+"-")) {
+		if why, is := strings.CutPrefix(f.Name(), journal.FileName+"."); is && (strings.HasPrefix(why, journal.ReasonDamaged+"-") || strings.HasPrefix(why, journal.ReasonReplaced+"-")) {
 			all = append(all, filepath.Join(directory, f.Name()))
 		}
 	}
@@ -109,29 +133,7 @@ func Aside(directory string) []string {
 func (s *Store) ForgetAside() error {
 	var faults []error
 	for _, path := range Aside(filepath.Dir(s.archive.path)) {
-		faults = append(faults, shred(path))
+		faults = append(faults, journal.Shred(path))
 	}
 	return errors.Join(faults...)
-}
-
-// zeros are written over a file.
-var zeros [65536]byte
-
-// shred overwrites a file and removes it.
-func shred(path string) (err error) {
-	bytes, there, err := size(path)
-	if err != nil || !there {
-		return err
-	}
-	f, err := os.OpenFile(path, os.O_WRONLY, 0)
-	if err != nil {
-		return err
-	}
-	for left := bytes; left > 0 && err == nil; left -= int64(len(zeros)) {
-		_, err = f.Write(zeros[:min(left, int64(len(zeros)))])
-	}
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return err
-	}
-	return errors.Join(os.Remove(path), flush(filepath.Dir(path)))
 }

@@ -11,11 +11,11 @@ import (
 )
 
 // NewIDs returns a source of rising IDs that is safe for concurrent use.
-func NewIDs() func() earshot.EventID { return rising(time.Now) }
+func NewIDs() func() earshot.EventID { return newIDs(time.Now) }
 
-// rising returns a function that makes ULIDs, each greater than the one before, even when the clock
+// newIDs returns a function that makes ULIDs, each greater than the one before, even when the clock
 // is set back.
-func rising(now func() time.Time) func() earshot.EventID {
+func newIDs(now func() time.Time) func() earshot.EventID {
 	var (
 		mu      sync.Mutex
 		last    uint64

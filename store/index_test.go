@@ -2,17 +2,35 @@ package store_test
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
 	"earshot"
+	"earshot/internal/search"
 	"earshot/store"
 )
+
+// matches reports whether a text matches a query, and whether the query is valid.
+func matches(text, query string) (bool, bool) {
+	q, err := search.Parse(query, time.Now())
+	return err == nil && q.Match(text), err == nil
+}
+
+// searchBefore searches the events before a sequence; 0 means all.
+func searchBefore(ctx context.Context, r *store.Reader, query string, before int64, limit int) ([]earshot.Event, error) {
+	q, err := search.Parse(query, time.Now())
+	if err != nil {
+		return nil, err
+	}
+	return r.Match(ctx, q, nil, before, limit)
+}
 
 // TestMatches shows which queries match which texts.
 func TestMatches(t *testing.T) {
@@ -48,7 +66,7 @@ func TestMatches(t *testing.T) {
 		{strings.Repeat("a", 100) + "b", strings.Repeat("a", 100) + "B", true},
 		{"\u0301 alone", "alone", true},
 	} {
-		if got, ok := store.Matches(tt.text, tt.query); got != tt.want || !ok {
+		if got, ok := matches(tt.text, tt.query); got != tt.want || !ok {
 			t.Errorf("%q has %q: %v, %v; want %v", tt.text, tt.query, got, ok, tt.want)
 		}
 	}
@@ -108,14 +126,14 @@ func TestSearchAgreesWithLooking(t *testing.T) {
 			query, limit := text.Draw(rt, "query"), rapid.IntRange(1, 20).Draw(rt, "limit")
 			before := rapid.Int64Range(0, int64(len(history)+1)).Draw(rt, "before")
 			var want []int64
-			_, asked := store.Matches("", query)
+			_, asked := matches("", query)
 			for _, e := range slices.Backward(history) {
 				m, ok := e.Body.(earshot.Message)
-				if found, _ := store.Matches(string(m.Text), query); ok && found && len(want) < limit && (before == 0 || e.Sequence < before) {
+				if found, _ := matches(string(m.Text), query); ok && found && len(want) < limit && (before == 0 || e.Sequence < before) {
 					want = append(want, e.Sequence)
 				}
 			}
-			got, err := s.For(everybody).SearchBefore(t.Context(), query, before, limit)
+			got, err := searchBefore(t.Context(), s.For(everybody), query, before, limit)
 			if (err == nil) != asked {
 				rt.Fatalf("%q: %v", query, err)
 			}

@@ -5,10 +5,14 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
 )
+
+// lockFile is the name of the lock in a data directory.
+const lockFile = "lock"
 
 // A previousExit is what a lock file says about its last owner.
 type previousExit int
@@ -20,8 +24,8 @@ const (
 	broken                     // it died within a commit, or left a file that it did not trust
 )
 
-// goodbye is what an owner writes after closing the journal.
-const goodbye = "closed\n"
+// closedText is what an owner writes after closing the journal.
+const closedText = "closed\n"
 
 // A lock is the right to write in a data directory. The kernel releases it when the process dies,
 // however it dies.
@@ -32,8 +36,8 @@ type lock struct {
 
 // After its process ID, an owner writes whether the file may be used unchecked if it dies now.
 const (
-	settled  = " "
-	doubtful = "!"
+	trustedMark  = " "
+	doubtfulMark = "!"
 )
 
 // acquire takes the lock at path, writes the process ID into it, and returns how the last owner
@@ -51,7 +55,7 @@ func acquire(directory, path string) (*lock, previousExit, error) {
 	if err == nil {
 		pid := strconv.Itoa(os.Getpid()) + "\n"
 		l.at = int64(len(pid))
-		err = l.write(pid + doubtful)
+		err = l.write(pid + doubtfulMark)
 	}
 	if err != nil {
 		return nil, none, errors.Join(fmt.Errorf("locking %s: %w", directory, err), f.Close())
@@ -59,9 +63,9 @@ func acquire(directory, path string) (*lock, previousExit, error) {
 	switch {
 	case said == "":
 		return l, none, nil
-	case said == goodbye:
+	case said == closedText:
 		return l, closed, nil
-	case strings.HasSuffix(said, doubtful):
+	case strings.HasSuffix(said, doubtfulMark):
 		return l, broken, nil
 	}
 	return l, died, nil
@@ -77,7 +81,7 @@ func (l *lock) take(directory string) error {
 		return fmt.Errorf("locking %s: %w", directory, err)
 	}
 	said, _ := l.read()
-	pid, _ := strconv.Atoi(strings.TrimRight(said, "\n"+settled+doubtful))
+	pid, _ := strconv.Atoi(strings.TrimRight(said, "\n"+trustedMark+doubtfulMark))
 	return &ErrLocked{Directory: directory, PID: pid}
 }
 
@@ -98,9 +102,9 @@ func (l *lock) write(said string) error {
 // doubt records whether the next start must check the whole file first if this process dies now. If
 // that cannot be recorded, damage is found in the background.
 func (l *lock) doubt(is bool) {
-	said := settled
+	said := trustedMark
 	if is {
-		said = doubtful
+		said = doubtfulMark
 	}
 	_, _ = l.file.WriteAt([]byte(said), l.at)
 }
@@ -110,7 +114,19 @@ func (l *lock) doubt(is bool) {
 func (l *lock) release(trusted bool) error {
 	var err error
 	if trusted {
-		err = l.write(goodbye)
+		err = l.write(closedText)
 	}
 	return errors.Join(err, l.file.Close())
+}
+
+// prepare creates the directory, accessible only to its owner. An existing directory keeps its
+// mode, since it may hold other files too; our files in it do not.
+func prepare(directory string) error {
+	if !filepath.IsAbs(directory) {
+		return fmt.Errorf("opening the journal: the directory %q is not an absolute path", directory)
+	}
+	if err := os.MkdirAll(directory, 0o700); err != nil {
+		return fmt.Errorf("making the directory of the journal: %w: choose another as store.directory", err)
+	}
+	return nil
 }

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"earshot"
+	"earshot/store/journal"
+	"earshot/store/salvage"
 )
 
 // mend replaces a damaged file by a new one with what can be read of it, as a start does, while the
@@ -17,13 +19,13 @@ import (
 func (s *Store) mend(ctx context.Context, why error) {
 	s.check.end() // its result is out of date
 	if s.mended {
-		s.look(ctx, func(err error) {
+		s.checkInBackground(ctx, func(err error) {
 			s.reports.fault(earshot.Notice{Key: faultDamaged, Text: err.Error(), Cure: "check the disk, and start earshot again"})
 		})
 		return
 	}
 	s.mended = true
-	notice, err := s.renew(ctx, why)
+	notice, err := s.replaceDamaged(ctx, why)
 	if err != nil {
 		s.archive.log.Error("the damaged journal cannot be mended", "err", err)
 		s.reports.fault(earshot.Notice{Key: faultDamaged, Text: why.Error() + ". It could not be repaired: " + err.Error(), Cure: "stop earshot and start it again"})
@@ -37,26 +39,26 @@ func (s *Store) mend(ctx context.Context, why error) {
 	s.grow()
 }
 
-// renew replaces the file, and returns what to report.
-func (s *Store) renew(ctx context.Context, why error) (notice earshot.Notice, err error) {
+// replaceDamaged replaces the file, and returns what to report.
+func (s *Store) replaceDamaged(ctx context.Context, why error) (notice earshot.Notice, err error) {
 	path, now := s.archive.path, s.now()
-	s.above = max(s.above, highest(ctx, s.archive.db()))
+	s.editor.Above = max(s.editor.Above, salvage.Highest(ctx, s.archive.db()))
 	_ = s.write.db.Close() // closing may fail because of the damage
-	if notice, err = salvage(ctx, path, now, why); err == nil {
-		s.write.db, err = s.attempt(ctx, none)
+	if notice, err = salvage.Repair(ctx, path, now, why); err == nil {
+		s.write.db, err = s.openFile(ctx, none)
 	}
 	if err == nil {
-		readers, wrong := openReaders(path)
+		readers, wrong := journal.OpenReaders(path)
 		if err = wrong; err == nil {
-			s.archive.anew(readers)
+			s.archive.replacePool(readers)
 			return notice, nil
 		}
 	}
-	as, wrong := openWriter(path) // in its present state, until the next start
+	as, wrong := journal.OpenWriter(path) // in its present state, until the next start
 	if wrong == nil {
 		s.write.db = as
 	}
-	return notice, errors.Join(err, settle(path, now), wrong)
+	return notice, errors.Join(err, salvage.Resume(path, now), wrong)
 }
 
 // A check searches a file for damage in the background. The zero value has nothing to do.
@@ -73,20 +75,21 @@ type stopwatch struct {
 	since time.Time // zero when it does not run
 }
 
-// look begins to search the file for damage in the background, and calls found if there is any.
-func (s *Store) look(ctx context.Context, found func(error)) {
+// checkInBackground begins to search the file for damage in the background, and calls found if
+// there is any.
+func (s *Store) checkInBackground(ctx context.Context, found func(error)) {
 	ctx, s.check.stop = context.WithCancel(context.WithoutCancel(ctx))
 	s.check.begin()
 	s.check.all.Go(func() {
-		err := sound(ctx, s.archive.db())
+		err := journal.CheckContents(ctx, s.archive.db())
 		if err == nil {
-			err = s.asMade(ctx, s.archive.db())
+			err = s.views.CheckDefinitions(ctx, s.archive.db())
 		}
 		if ctx.Err() != nil {
 			return // the next start searches again
 		}
 		if s.suspect.Store(err != nil); err != nil {
-			found(damaged(s.archive.path, err))
+			found(journal.Damaged(s.archive.path, err))
 		}
 		s.check.over()
 	})

@@ -98,7 +98,7 @@ func compare(t *rapid.T, r *store.Reader, history []earshot.Event, visible func(
 	check("search", want, got, err)
 
 	bound := rapid.Int64Range(1, int64(len(history)+1)).Draw(t, "bound")
-	got, err = r.SearchBefore(t.Context(), "TIDE", bound, all)
+	got, err = searchBefore(t.Context(), r, "TIDE", bound, all)
 	check("search before", slices.DeleteFunc(want, func(n int64) bool { return n >= bound }), got, err)
 	want = model(func(e earshot.Event) bool {
 		return e.Sequence < bound && (len(kinds) == 0 || slices.Contains(kinds, e.Body.Kind()))

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"earshot"
+	"earshot/store/journal"
+	"earshot/store/views"
 )
 
 // errChanged says that something was changed, deleted or mended while the file was being copied.
@@ -35,11 +37,10 @@ const (
 type fileCopy struct {
 	path   string
 	db     *sql.DB // nil before it is opened and after it is closed
-	views  []earshot.Projection
-	index  *messages // the first of the views
-	mark   int       // the mark of the journal when it was copied
-	mended bool      // whether the journal had been mended by then
-	last   int64     // the sequence of the newest event in the copy
+	views  *views.Set
+	mark   int   // the mark of the journal when it was copied
+	mended bool  // whether the journal had been mended by then
+	last   int64 // the sequence of the newest event in the copy
 }
 
 // rewrite replaces the file by a copy of its present contents.
@@ -55,18 +56,18 @@ type fileCopy struct {
 func (s *Store) rewrite(ctx context.Context, c *fileCopy) (err error) {
 	s.cleaning.begin()
 	defer s.cleaning.over()
-	if err := room(s.archive.path); err != nil {
+	if err := checkSpace(s.archive.path); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, c.close(), discard(c.path)) }()
-	if err := errors.Join(discard(c.path), touch(c.path)); err != nil {
+	defer func() { err = errors.Join(err, c.close(), journal.Discard(c.path)) }()
+	if err := errors.Join(journal.Discard(c.path), journal.Touch(c.path)); err != nil {
 		return err
 	}
-	if err := s.archive.vacuum(ctx, c.path); err != nil {
+	if err := s.archive.copyTo(ctx, c.path); err != nil {
 		return err
 	}
-	if err := force(c.path); err != nil {
-		return kept(c.path, err)
+	if err := journal.Sync(c.path); err != nil {
+		return journal.Explain(c.path, err)
 	}
 	if err := s.attach(ctx, c); err != nil {
 		return err
@@ -75,7 +76,7 @@ func (s *Store) rewrite(ctx context.Context, c *fileCopy) (err error) {
 		if err := s.follow(ctx, c, s.archive.db()); err != nil {
 			return err
 		}
-		s.relieve(ctx)
+		s.checkpoint(ctx)
 		err = s.write.between(ctx, func(ctx context.Context) error { return s.swap(ctx, c) })
 		if !errors.Is(err, errBusy) {
 			return err
@@ -89,9 +90,9 @@ func (s *Store) rewrite(ctx context.Context, c *fileCopy) (err error) {
 	return err
 }
 
-// room returns an [ErrFull] if the disk has no room for a copy of the file at path.
-func room(path string) error {
-	bytes, _, err := size(path)
+// checkSpace returns an [ErrFull] if the disk has no room for a copy of the file at path.
+func checkSpace(path string) error {
+	bytes, _, err := journal.Size(path)
 	if err != nil {
 		return err
 	}
@@ -108,29 +109,28 @@ func room(path string) error {
 
 // attach opens a copy, unless more was deleted before it was made.
 func (s *Store) attach(ctx context.Context, c *fileCopy) (err error) {
-	if c.db, err = openWriter(c.path); err != nil {
+	if c.db, err = journal.OpenWriter(c.path); err != nil {
 		return err
 	}
 	if _, err := c.db.ExecContext(ctx, "PRAGMA synchronous = OFF"); err != nil { // until it is finished
 		return err
 	}
-	c.index = &messages{partition: s.archive.index.partition}
-	c.views = append([]earshot.Projection{c.index}, s.projections[1:]...)
+	c.views = s.views.ForCopy()
 	var last sql.NullInt64
 	if err := c.db.QueryRowContext(ctx, "SELECT max(sequence) FROM journal").Scan(&last); err != nil {
 		return err
 	}
 	c.last = last.Int64
-	if now, err := marked(ctx, c.db); err != nil || now != c.mark {
+	if now, err := journal.TraceMark(ctx, c.db); err != nil || now != c.mark {
 		return errors.Join(err, errChanged)
 	}
 	return nil
 }
 
 // follow adds to a copy what the journal has after it.
-func (s *Store) follow(ctx context.Context, c *fileCopy, journal earshot.View) error {
+func (s *Store) follow(ctx context.Context, c *fileCopy, from earshot.View) error {
 	for {
-		rows, err := after(ctx, journal, c.last)
+		rows, err := journal.After(ctx, from, c.last)
 		if err != nil {
 			return s.archive.failed(ctx, err)
 		}
@@ -138,49 +138,46 @@ func (s *Store) follow(ctx context.Context, c *fileCopy, journal earshot.View) e
 			return nil
 		}
 		if err := c.add(ctx, rows); err != nil {
-			return fmt.Errorf("copying the journal: %w", kept(c.path, err))
+			return fmt.Errorf("copying the journal: %w", journal.Explain(c.path, err))
 		}
 	}
 }
 
 // add adds rows to the copy, in one step.
-func (c *fileCopy) add(ctx context.Context, rows []row) error {
-	tx, err := c.db.BeginTx(ctx, nil)
-	if err != nil {
-		return err
-	}
-	defer tx.Rollback()
-	for _, r := range rows {
-		e, err := r.event()
-		if err == nil {
-			err = lay(ctx, tx, r, e)
+func (c *fileCopy) add(ctx context.Context, rows []journal.Row) error {
+	err := journal.InTransaction(ctx, c.db, func(tx *sql.Tx) error {
+		for _, r := range rows {
+			e, err := r.Event()
+			if err == nil {
+				err = journal.Insert(ctx, tx, r, e)
+			}
+			if err == nil {
+				err = c.views.Apply(ctx, tx, e)
+			}
+			if err != nil {
+				return err
+			}
 		}
-		if err == nil {
-			err = apply(ctx, tx, c.views, e)
+		for c.views.Index.NeedsMerge() {
+			if err := c.views.Index.Merge(ctx, tx); err != nil {
+				return err
+			}
 		}
-		if err != nil {
-			return err
-		}
+		return nil
+	})
+	if err == nil {
+		c.last = rows[len(rows)-1].Sequence
 	}
-	for c.index.owes() {
-		if err := c.index.join(ctx, tx); err != nil {
-			return err
-		}
-	}
-	if err := tx.Commit(); err != nil {
-		return err
-	}
-	c.last = rows[len(rows)-1].sequence
-	return nil
+	return err
 }
 
 // finish clears the mark in the copy, and closes it, with everything on the disk.
 func (c *fileCopy) finish(ctx context.Context) error {
-	_, err := c.db.ExecContext(ctx, "DELETE FROM versions WHERE name = ?", unpurged)
+	err := journal.ClearTraces(ctx, c.db)
 	if err == nil {
 		_, err = c.db.ExecContext(ctx, "PRAGMA synchronous = FULL")
 	}
-	err = shut(ctx, c.db, err)
+	err = journal.CloseNew(ctx, c.db, err)
 	c.db = nil
 	return err
 }
@@ -195,7 +192,7 @@ func (c *fileCopy) close() error {
 
 // swap gives a copy the name of the file. It runs on the writer's goroutine, between two commits.
 func (s *Store) swap(ctx context.Context, c *fileCopy) error {
-	if now, err := marked(ctx, s.write.db); err != nil || now != c.mark || s.mended != c.mended {
+	if now, err := journal.TraceMark(ctx, s.write.db); err != nil || now != c.mark || s.mended != c.mended {
 		return errors.Join(err, errChanged)
 	}
 	if err := s.follow(ctx, c, s.write.db); err != nil {
@@ -210,15 +207,15 @@ func (s *Store) swap(ctx context.Context, c *fileCopy) error {
 		return err
 	}
 	if err := c.finish(ctx); err != nil {
-		return fmt.Errorf("copying the journal: %w", kept(c.path, err))
+		return fmt.Errorf("copying the journal: %w", journal.Explain(c.path, err))
 	}
 	path := s.archive.path
 	_ = s.write.db.Close() // it has nothing left to write
-	err = remove(path, beside)
+	err = journal.RemoveSideFiles(path)
 	if err == nil {
-		err = replace(c.path, path)
+		err = journal.Install(c.path, path)
 	}
-	db, wrong := openWriter(path)
+	db, wrong := journal.OpenWriter(path)
 	if wrong == nil {
 		s.write.db = db
 		wrong = db.PingContext(ctx)
@@ -226,10 +223,10 @@ func (s *Store) swap(ctx context.Context, c *fileCopy) error {
 	return errors.Join(err, wrong)
 }
 
-// relieve moves what it can of the log into the file while others write, so that the writer has
+// checkpoint moves what it can of the log into the file while others write, so that the writer has
 // little left to move when it empties the log. If this fails, emptying the log fails too.
-func (s *Store) relieve(ctx context.Context) {
-	db, err := openWriter(s.archive.path)
+func (s *Store) checkpoint(ctx context.Context) {
+	db, err := journal.OpenWriter(s.archive.path)
 	if err != nil {
 		return
 	}
@@ -249,7 +246,7 @@ func (a *Archive) hold(ctx context.Context) (release func(), err error) {
 			_ = c.Raw(func(any) error { return driver.ErrBadConn }) // this closes it
 		}
 	}
-	for pool := a.db(); len(held) < readers; {
+	for pool := a.db(); len(held) < journal.MaxReaders; {
 		c, err := pool.Conn(ctx)
 		if err != nil {
 			release()
@@ -268,7 +265,7 @@ func (a *Archive) hold(ctx context.Context) (release func(), err error) {
 // meanwhile.
 func (s *Store) Cleaning() (since time.Time, percent int64, is bool) {
 	since, is = s.cleaning.runs()
-	all, _, _ := size(s.archive.path)
-	done, _, _ := size(filepath.Join(filepath.Dir(s.archive.path), rewriteFile))
+	all, _, _ := journal.Size(s.archive.path)
+	done, _, _ := journal.Size(filepath.Join(filepath.Dir(s.archive.path), journal.RewriteName))
 	return since, min(99, done*100/max(1, all)), is
 }

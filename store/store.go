@@ -20,6 +20,10 @@
 // One daemon owns a data directory; other processes read it with [OpenReader]. A damaged file is
 // set aside when the damage is found, and what can be read of it is saved into a new file, with
 // which the daemon continues.
+//
+// This package decides who may write and when: it has the lock, the writer, the readers and the
+// work in the background. The packages below it, which only it imports, say what is done with a
+// file or in a transaction; [journal] is the lowest of them.
 package store
 
 import (
@@ -30,36 +34,38 @@ import (
 	"iter"
 	"log/slog"
 	"path/filepath"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"earshot"
+	"earshot/store/edit"
+	"earshot/store/journal"
+	"earshot/store/retention"
+	"earshot/store/salvage"
+	"earshot/store/views"
 )
 
 // A Store is an open journal that its daemon writes. It is safe for concurrent use.
 type Store struct {
-	archive     *Archive
-	write       *writer
-	running     sync.WaitGroup
-	tidier      traceCleaner
-	lock        *lock
-	reports     *faultReporter
-	projections []earshot.Projection
-	now         func() time.Time
-	newID       func() earshot.EventID
-	heeded      sql.NamedArg          // see overheard
-	unheeded    sql.NamedArg          // see overheard
-	meter       Meter                 // may be nil
-	progress    func(done, all int64) // may be nil
-	closing     sync.Once
-	suspect     atomic.Bool // damage was seen, so the next start checks everything
-	mended      bool        // the file was mended since it was opened; owned by the writer
-	above       int64       // new events get higher sequences; owned by the writer
-	check       check
-	cleaning    stopwatch
-	changed     atomic.Int64 // when the journal last grew, in nanoseconds since 1970
+	archive   *Archive
+	write     *writer
+	running   sync.WaitGroup
+	cleaner   traceCleaner
+	lock      *lock
+	reports   *faultReporter
+	views     *views.Set
+	editor    *edit.Editor         // owned by the writer
+	overheard *retention.Overheard // its erasing is owned by the writer
+	now       func() time.Time
+	meter     Meter                 // may be nil
+	progress  func(done, all int64) // may be nil
+	closing   sync.Once
+	suspect   atomic.Bool // damage was seen, so the next start checks everything
+	mended    bool        // the file was mended since it was opened; owned by the writer
+	check     check
+	cleaning  stopwatch
+	changed   atomic.Int64 // when the journal last grew, in nanoseconds since 1970
 
 	mu    sync.Mutex
 	grown chan struct{}
@@ -94,126 +100,125 @@ func newStore(c Config, l *lock) *Store {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	index := &messages{partition: c.partition}
 	s := &Store{
-		lock:        l,
-		reports:     newReporter(c.Report, log),
-		projections: slices.Concat(views(index), c.Projections),
-		now:         c.Now,
-		newID:       c.NewID,
-		heeded:      sql.Named("heeded", asJSON(c.Heeded)),
-		unheeded:    sql.Named("unheeded", asJSON(c.Unheeded)),
-		meter:       c.Meter,
-		progress:    c.Progress,
-		grown:       make(chan struct{}),
-		tidier:      newTraceCleaner(),
+		lock:     l,
+		reports:  newReporter(c.Report, log),
+		views:    views.New(c.partition, c.Projections...),
+		now:      c.Now,
+		meter:    c.Meter,
+		progress: c.Progress,
+		grown:    make(chan struct{}),
+		cleaner:  newTraceCleaner(),
 	}
 	if s.now == nil {
 		s.now = time.Now
 	}
-	if s.newID == nil {
-		s.newID = rising(s.now)
+	s.editor = &edit.Editor{Views: s.views, Now: s.now, NewID: c.NewID, Traces: s.cleaner.wake}
+	if c.NewID == nil {
+		s.editor.NewID = newIDs(s.now)
 	}
-	path := filepath.Join(c.Directory, journalFile)
-	s.archive = &Archive{path: path, log: log, index: index, damage: s.damaged}
+	s.overheard = retention.NewOverheard(s.editor, c.Heeded, c.Unheeded)
+	path := filepath.Join(c.Directory, journal.FileName)
+	s.archive = &Archive{path: path, log: log, index: s.views.Index, damage: s.damaged}
 	return s
 }
 
 // open opens the file, or a new one with what could be salvaged.
 func (s *Store) open(ctx context.Context, last previousExit) error {
 	path := s.archive.path
-	if err := distinct(s.projections); err != nil {
+	if err := s.views.CheckNames(); err != nil {
 		return err
 	}
-	if err := settle(path, s.now()); err != nil {
+	if err := salvage.Resume(path, s.now()); err != nil {
 		return fmt.Errorf("opening the journal %s: %w", path, err)
 	}
-	db, err := s.attempt(ctx, last)
+	db, err := s.openFile(ctx, last)
 	if errors.Is(err, ErrDamaged) {
-		notice, repaired := salvage(ctx, path, s.now(), err)
-		if repaired != nil {
-			return fmt.Errorf("saving what can be read of %s: %w", path, kept(path, repaired))
+		notice, failed := salvage.Repair(ctx, path, s.now(), err)
+		if failed != nil {
+			return fmt.Errorf("saving what can be read of %s: %w", path, journal.Explain(path, failed))
 		}
 		s.archive.log.Warn("salvaged the journal", "err", err)
 		s.reports.fault(notice)
-		db, err = s.attempt(ctx, none)
+		db, err = s.openFile(ctx, none)
 	}
 	if err != nil {
 		return err
 	}
-	readers, err := openReaders(path)
+	readers, err := journal.OpenReaders(path)
 	if err != nil {
 		return errors.Join(err, db.Close())
 	}
 	s.archive.pool.Store(readers)
 	s.write = &writer{
 		db: db, path: path, requests: make(chan *request), broken: make(chan error, 1), quit: make(chan struct{}),
-		work: s.archive.index.handled, owes: s.archive.index.owes, owed: s.join, doubt: s.doubt, mend: s.mend, ended: s.ended, took: s.took,
+		work: s.views.Index.Work, owes: s.views.Index.NeedsMerge, owed: s.mergeIndex, doubt: s.doubt, mend: s.mend, ended: s.ended, took: s.took,
 	}
 	s.doubt(false)
 	always := context.WithoutCancel(ctx)
 	s.running.Go(func() { s.write.run(always) })
 	if last == died {
-		s.look(ctx, s.damaged)
+		s.checkInBackground(ctx, s.damaged)
 	}
-	s.finish(ctx)
-	tidying, giveUp := context.WithCancelCause(always)
-	s.tidier.giveUp = giveUp
-	s.tidier.given = func(do func()) func() bool { return context.AfterFunc(tidying, do) }
-	go s.tidy(tidying) // Close waits for it
+	s.resumeCleaning(ctx)
+	cleaning, giveUp := context.WithCancelCause(always)
+	s.cleaner.giveUp = giveUp
+	s.cleaner.onGiveUp = func(do func()) func() bool { return context.AfterFunc(cleaning, do) }
+	go s.cleanTraces(cleaning) // Close waits for it
 	return nil
 }
 
-// attempt opens the file as it is, unless it is damaged.
-func (s *Store) attempt(ctx context.Context, last previousExit) (*sql.DB, error) {
+// openFile opens the file as it is, unless it is damaged.
+func (s *Store) openFile(ctx context.Context, last previousExit) (*sql.DB, error) {
 	path := s.archive.path
-	bytes, there, err := size(path)
+	bytes, there, err := journal.Size(path)
 	if err != nil {
 		return nil, err
 	}
 	if there && (bytes > 0 || last != none) {
-		if err := head(path); err != nil {
+		if err := journal.CheckHeader(path); err != nil {
 			return nil, err
 		}
-		if err := readable(ctx, path); err != nil {
+		if err := journal.CheckFileVersion(ctx, path); err != nil {
 			return nil, fmt.Errorf("opening the journal: %w", err)
 		}
 	}
-	if err := touch(path); err != nil {
+	if err := journal.Touch(path); err != nil {
 		return nil, fmt.Errorf("opening the journal: %w", err)
 	}
-	db, err := openWriter(path)
+	db, err := journal.OpenWriter(path)
 	if err != nil {
 		return nil, err
 	}
-	if err := s.ready(ctx, db, last == broken && bytes > 0); err != nil {
+	if err := s.prepareTables(ctx, db, last == broken && bytes > 0); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
 	return db, nil
 }
 
-// ready makes the tables of an empty file, looks for damage, and brings the views up to date.
-func (s *Store) ready(ctx context.Context, db *sql.DB, doubtful bool) error {
+// prepareTables makes the tables of an empty file, looks for damage, and brings the views up to
+// date.
+func (s *Store) prepareTables(ctx context.Context, db *sql.DB, doubtful bool) error {
 	path := s.archive.path
-	err := create(ctx, db, path)
+	err := journal.Create(ctx, db, path)
 	if err == nil && doubtful {
-		if found := sound(ctx, db); ctx.Err() == nil && found != nil {
-			err = damaged(path, found)
+		if found := journal.CheckContents(ctx, db); ctx.Err() == nil && found != nil {
+			err = journal.Damaged(path, found)
 		}
 	}
 	if err == nil {
-		err = s.refresh(ctx, db)
+		err = s.views.Refresh(ctx, db, s.archive.log, s.progress)
 	}
 	if err == nil {
-		if found := s.asMade(ctx, db); ctx.Err() == nil && found != nil {
-			err = damaged(path, found)
+		if found := s.views.CheckDefinitions(ctx, db); ctx.Err() == nil && found != nil {
+			err = journal.Damaged(path, found)
 		}
 	}
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
 	if err != nil {
-		return fmt.Errorf("opening the journal: %w", kept(path, err))
+		return fmt.Errorf("opening the journal: %w", journal.Explain(path, err))
 	}
 	return nil
 }
@@ -223,13 +228,13 @@ func (s *Store) ready(ctx context.Context, db *sql.DB, doubtful bool) error {
 func (s *Store) Close() error {
 	var err error
 	s.closing.Do(func() {
-		s.tidier.leave()
+		s.cleaner.close()
 		close(s.write.quit)
 		s.running.Wait()
-		looked := s.check.end()
-		err = errors.Join(s.archive.Close(), s.write.db.Close(), s.archive.was())
+		checked := s.check.end()
+		err = errors.Join(s.archive.Close(), s.write.db.Close(), s.archive.closeOld())
 		s.reports.close()
-		err = errors.Join(err, s.lock.release(err == nil && looked && !s.suspect.Load()))
+		err = errors.Join(err, s.lock.release(err == nil && checked && !s.suspect.Load()))
 	})
 	return err
 }
@@ -254,11 +259,11 @@ func (s *Store) Do(ctx context.Context, decide func(earshot.View) ([]earshot.Eve
 		if err != nil {
 			return false, err
 		}
-		s.archive.index.begin()
+		s.views.Index.BeginStep()
 		stored = make([]earshot.Event, len(events))
 		for i, e := range events {
 			var added bool
-			if stored[i], added, err = s.add(ctx, tx, e); err != nil {
+			if stored[i], added, err = s.editor.Add(ctx, tx, e); err != nil {
 				return false, err
 			}
 			changed = changed || added
@@ -365,9 +370,15 @@ func (s *Store) damaged(err error) {
 	}
 }
 
-// join joins parts of the index of words.
-func (s *Store) join(ctx context.Context, tx *sql.Tx) (bool, error) {
-	return false, s.archive.index.join(ctx, tx)
+// mergeIndex merges parts of the index of words.
+func (s *Store) mergeIndex(ctx context.Context, tx *sql.Tx) (bool, error) {
+	return false, s.views.Index.Merge(ctx, tx)
+}
+
+// Rebuild makes every view anew from the journal. Their answers do not change; if they do, a view
+// has a fault.
+func (s *Store) Rebuild(ctx context.Context) error {
+	return s.write.do(ctx, func(ctx context.Context, tx *sql.Tx) (bool, error) { return false, s.views.Rebuild(ctx, tx) })
 }
 
 // doubt notes that a commit has begun or ended.

@@ -10,6 +10,9 @@ import (
 	"time"
 
 	sqlite3 "modernc.org/sqlite/lib"
+
+	"earshot/store/index"
+	"earshot/store/journal"
 )
 
 // A step changes the journal, and reports whether it did. It runs on the writer's goroutine, in a
@@ -33,7 +36,7 @@ const most = 128
 // heavy is how much work the steps of a commit may have caused for another step still to join it.
 // The longest text causes that much without its terms, and at most three times as much with them;
 // the commit then takes 35 ms.
-const heavy = mostTerms / 2
+const heavy = index.MaxTerms / 2
 
 // A writer is the only goroutine that changes the file. Callers that arrive while it commits share
 // the next commit, each with its own savepoint, so that the error of one does not affect the
@@ -205,10 +208,10 @@ func (w *writer) commit(ctx context.Context, batch []*request) int {
 	w.took(time.Since(began), err)
 	batch = batch[:n]
 	if err != nil {
-		if code(err) != sqlite3.SQLITE_FULL { // which SQLite rolls back by itself
+		if journal.Code(err) != sqlite3.SQLITE_FULL { // which SQLite rolls back by itself
 			w.renew()
 		}
-		err = kept(w.path, err)
+		err = journal.Explain(w.path, err)
 		for _, r := range batch {
 			r.err = err
 		}
@@ -267,7 +270,7 @@ func (w *writer) alone(ctx context.Context, tx *sql.Tx, r *request) error {
 	}
 	var err error
 	if r.changed, err = r.step(ctx, tx); err != nil {
-		r.err = kept(w.path, err)
+		r.err = journal.Explain(w.path, err)
 		return nil
 	}
 	return tx.Commit()
@@ -286,7 +289,7 @@ func (w *writer) try(ctx context.Context, tx *sql.Tx, r *request) error {
 	r.changed, r.err = r.step(ctx, tx)
 	end := "RELEASE step"
 	if r.err != nil {
-		r.err = kept(w.path, r.err)
+		r.err = journal.Explain(w.path, r.err)
 		end = "ROLLBACK TO step; RELEASE step"
 	}
 	if _, err := tx.ExecContext(ctx, end); err != nil {
@@ -313,15 +316,15 @@ var errBusy = errors.New("another program, or a long query, is reading it: try a
 func (w *writer) empty(ctx context.Context) error {
 	var busy, frames, moved, patience int
 	if err := w.db.QueryRowContext(ctx, "PRAGMA busy_timeout").Scan(&patience); err != nil {
-		return kept(w.path, err)
+		return journal.Explain(w.path, err)
 	}
 	if _, err := w.db.ExecContext(ctx, "PRAGMA busy_timeout = 0"); err != nil {
-		return kept(w.path, err)
+		return journal.Explain(w.path, err)
 	}
 	err := w.db.QueryRowContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &frames, &moved)
 	_, after := w.db.ExecContext(ctx, "PRAGMA busy_timeout = "+strconv.Itoa(patience))
 	if err := errors.Join(err, after); err != nil {
-		return kept(w.path, err)
+		return journal.Explain(w.path, err)
 	}
 	if busy != 0 {
 		return fmt.Errorf("%s: %w", w.path, errBusy)

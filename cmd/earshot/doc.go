@@ -182,8 +182,16 @@
 // [earshot/store] keeps the journal, which is the truth, and views on it. An
 // event is acknowledged when it is on disk. It is read through an audience. What a search
 // means, and which words of a text are shown, says [earshot/internal/search]. What is to be
-// forgotten is chosen, erased and swept out of the file there; [earshot/daemon/erase] shows
+// forgotten is chosen, erased and removed from the file there; [earshot/daemon/erase] shows
 // first what that is, has it forgotten everywhere else too, and lets what is old go.
+//
+// The store has the writer, the readers and the lock, and is made of parts that work on a file or in
+// a transaction: [earshot/store/journal] is the file, with its tables and rows,
+// [earshot/store/index] the words in it, and [earshot/store/views] all the tables that are made from
+// it. [earshot/store/edit] adds, revises and erases events, [earshot/store/selection] chooses them,
+// and [earshot/store/retention] says which are old, or were only overheard.
+// [earshot/store/transfer] writes and reads exports, [earshot/store/backup] copies, and
+// [earshot/store/salvage] reads what is left of a damaged file.
 //
 // # The door
 //

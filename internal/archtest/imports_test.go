@@ -65,6 +65,15 @@ var may = map[string]string{
 	"participants/...":               ".",
 	"api":                            ". participants/...", // for who somebody is
 	"store":                          ". internal/search",
+	"store/journal":                  ".", // from here on, each may import some of those above it
+	"store/index":                    ". internal/search store/journal",
+	"store/selection":                ". store/journal",
+	"store/salvage":                  ". store/journal",
+	"store/views":                    ". store/index store/journal",
+	"store/edit":                     ". store/journal store/selection store/views",
+	"store/retention":                ". store/edit store/journal store/selection",
+	"store/transfer":                 ". store/edit store/journal",
+	"store/backup":                   ". store/index store/journal",
 	"internal/search":                ". api",
 	"conversation":                   ". participants/...",
 	"models/...":                     ". language internal/audio internal/helper internal/supervise",

@@ -1,4 +1,6 @@
-package store
+// Package selection says which events of a journal are to be looked at or erased, and finds them
+// with everything that was made from them.
+package selection
 
 import (
 	"context"
@@ -8,6 +10,7 @@ import (
 	"time"
 
 	"earshot"
+	"earshot/store/journal"
 )
 
 // A Selection says which events are selected. All of its conditions must hold. An empty Selection
@@ -36,8 +39,8 @@ type Selection struct {
 	Until int64 `json:"until,omitempty"`
 }
 
-// A SelectedEvent is an event that is selected, or was made from a selected one.
-type SelectedEvent struct {
+// An Event is an event that is selected, or was made from a selected one.
+type Event struct {
 	Sequence int64
 	ID       earshot.EventID
 	At       time.Time
@@ -49,41 +52,31 @@ type SelectedEvent struct {
 	Derived  bool            // not selected itself, but made from a selected event
 }
 
-// lasts are the kinds of events that say who exists, what a room is like, and that something was
-// forgotten.
-var lasts = []earshot.Kind{earshot.KindActor, earshot.KindAgent, earshot.KindMode, earshot.KindForgotten}
+// lastingKinds are the kinds of events that say who exists, what a room is like, and that something
+// was forgotten.
+var lastingKinds = []earshot.Kind{earshot.KindActor, earshot.KindAgent, earshot.KindMode, earshot.KindForgotten}
 
-// doomed are the columns of a SelectedEvent. meant is the condition of every selection on the
-// journal j.
+// Columns are the columns of an [Event]. selectable is the condition of every selection. The
+// journal is called j.
 const (
-	doomed = `j.sequence, j.id, j.at, j.room, j.kind, j.author, CASE j.kind WHEN 'reply' THEN coalesce(json_extract(j.payload, '$.body.about'), '') ELSE '' END,
+	Columns = `j.sequence, j.id, j.at, j.room, j.kind, j.author, CASE j.kind WHEN 'reply' THEN coalesce(json_extract(j.payload, '$.body.about'), '') ELSE '' END,
 		CASE j.kind WHEN 'reply' THEN coalesce(json_extract(j.payload, '$.body.turn'), '') ELSE '' END`
-	meant = `j.kind <> 'erased' AND (@until = 0 OR j.sequence <= @until) AND (@room = '' OR j.room = @room)
+	selectable = `j.kind <> 'erased' AND (@until = 0 OR j.sequence <= @until) AND (@room = '' OR j.room = @room)
 		AND (@from IS NULL OR j.at >= @from) AND (@to IS NULL OR j.at < @to)
 		AND (@kinds IS NULL AND (j.kind NOT IN (SELECT value FROM json_each(@lasts)) OR @events IS NOT NULL) OR j.kind IN (SELECT value FROM json_each(@kinds)))`
 )
 
-// Select returns the selected events, followed by everything that was made from them, leaving out
-// what is already erased, each in the order of the journal. It is for the owner of the journal, and
-// ignores visibility. A selection only by person or time takes as long as reading the journal, but
-// nobody waits meanwhile.
-func (s *Store) Select(ctx context.Context, sel Selection) ([]SelectedEvent, error) {
-	tx, err := s.archive.db().BeginTx(ctx, &sql.TxOptions{ReadOnly: true}) // all as of one moment
+// Find returns the selected events, followed by everything that was made from them, leaving out
+// what is already erased, each in the order of the journal. It ignores visibility.
+func Find(ctx context.Context, v earshot.View, sel Selection) ([]Event, error) {
+	all, err := selectEvents(ctx, v, sel)
 	if err != nil {
-		return nil, s.archive.failed(ctx, err)
+		return nil, err
 	}
-	defer tx.Rollback()
-	all, err := choose(ctx, tx, sel)
-	if err == nil {
-		all, err = trace(ctx, tx, all)
-	}
-	if err != nil {
-		return nil, s.archive.failed(ctx, err)
-	}
-	return all, nil
+	return addDerived(ctx, v, all)
 }
 
-// args are the arguments of meant.
+// args are the arguments of selectable.
 func (sel Selection) args() []any {
 	null := func(is bool, value any) any {
 		if is {
@@ -92,15 +85,15 @@ func (sel Selection) args() []any {
 		return value
 	}
 	return []any{
-		sql.Named("until", sel.Until), sql.Named("room", sel.Room), sql.Named("lasts", asJSON(lasts)),
+		sql.Named("until", sel.Until), sql.Named("room", sel.Room), sql.Named("lasts", journal.JSON(lastingKinds)),
 		sql.Named("from", null(sel.From.IsZero(), sel.From.UnixMilli())), sql.Named("to", null(sel.To.IsZero(), sel.To.UnixMilli())),
-		sql.Named("kinds", null(len(sel.Kinds) == 0, asJSON(sel.Kinds))), sql.Named("events", null(len(sel.Events) == 0, asJSON(sel.Events))),
+		sql.Named("kinds", null(len(sel.Kinds) == 0, journal.JSON(sel.Kinds))), sql.Named("events", null(len(sel.Events) == 0, journal.JSON(sel.Events))),
 	}
 }
 
-// choose returns the selected events.
-func choose(ctx context.Context, tx *sql.Tx, sel Selection) ([]SelectedEvent, error) {
-	where := meant
+// selectEvents returns the selected events.
+func selectEvents(ctx context.Context, v earshot.View, sel Selection) ([]Event, error) {
+	where := selectable
 	if len(sel.Events) > 0 {
 		where += " AND j.id IN (SELECT value FROM json_each(@events))"
 	}
@@ -110,19 +103,19 @@ func choose(ctx context.Context, tx *sql.Tx, sel Selection) ([]SelectedEvent, er
 		args = append(args, sql.Named("provider", sel.Handle.Provider), sql.Named("handle", sel.Handle.ID))
 	}
 	if len(sel.People) == 0 {
-		return dooms(tx.QueryContext(ctx, "SELECT "+doomed+" FROM journal j WHERE "+where+" ORDER BY j.sequence", args...))
+		return Collect(v.QueryContext(ctx, "SELECT "+Columns+" FROM journal j WHERE "+where+" ORDER BY j.sequence", args...))
 	}
-	return theirs(ctx, tx, sel, where, args)
+	return ofPeople(ctx, v, sel, where, args)
 }
 
-// theirs returns the selected events of one person.
-func theirs(ctx context.Context, tx *sql.Tx, sel Selection, where string, args []any) ([]SelectedEvent, error) {
-	args = append(args, sql.Named("people", asJSON(sel.People)))
-	did, err := dooms(tx.QueryContext(ctx, "SELECT "+doomed+" FROM journal j WHERE "+where+" AND j.author IN (SELECT value FROM json_each(@people))", args...))
+// ofPeople returns the selected events of one person.
+func ofPeople(ctx context.Context, v earshot.View, sel Selection, where string, args []any) ([]Event, error) {
+	args = append(args, sql.Named("people", journal.JSON(sel.People)))
+	did, err := Collect(v.QueryContext(ctx, "SELECT "+Columns+" FROM journal j WHERE "+where+" AND j.author IN (SELECT value FROM json_each(@people))", args...))
 	if err != nil {
 		return nil, err
 	}
-	whose, err := voices(ctx, tx)
+	whose, err := attributions(ctx, v)
 	if err != nil {
 		return nil, err
 	}
@@ -132,27 +125,27 @@ func theirs(ctx context.Context, tx *sql.Tx, sel Selection, where string, args [
 			own = append(own, id)
 		}
 	}
-	said, err := dooms(tx.QueryContext(ctx, "SELECT "+doomed+" FROM journal j WHERE "+where+" AND j.id IN (SELECT value FROM json_each(@own))",
-		append(args, sql.Named("own", asJSON(own)))...))
+	said, err := Collect(v.QueryContext(ctx, "SELECT "+Columns+" FROM journal j WHERE "+where+" AND j.id IN (SELECT value FROM json_each(@own))",
+		append(args, sql.Named("own", journal.JSON(own)))...))
 	if err != nil {
 		return nil, err
 	}
-	alone, err := aboutThem(ctx, tx, sel, args)
+	alone, err := aboutThem(ctx, v, sel, args)
 	if err != nil {
 		return nil, err
 	}
-	did = slices.DeleteFunc(did, func(d SelectedEvent) bool {
+	did = slices.DeleteFunc(did, func(d Event) bool {
 		by := whose[d.ID] // somebody else may have turned out to have said it
 		return d.Kind == earshot.KindUtterance && by != "" && !slices.Contains(sel.People, by) ||
 			d.Kind == earshot.KindWhose // it is erased only with its subject: otherwise that would become theirs again
 	})
-	return once(slices.Concat(did, said, alone)), nil
+	return sortUnique(slices.Concat(did, said, alone)), nil
 }
 
-// voices returns by whom each utterance was, if that was found out later.
-func voices(ctx context.Context, tx *sql.Tx) (map[earshot.EventID]earshot.ParticipantID, error) {
+// attributions returns by whom each utterance was, if that was found out later.
+func attributions(ctx context.Context, v earshot.View) (map[earshot.EventID]earshot.ParticipantID, error) {
 	all := make(map[earshot.EventID]earshot.ParticipantID)
-	err := kindred(ctx, tx, "j.kind = 'whose' ORDER BY j.sequence", nil, func(e earshot.Event) {
+	err := eachWhere(ctx, v, "j.kind = 'whose' ORDER BY j.sequence", nil, func(e earshot.Event) {
 		if w, is := e.Body.(earshot.Attribution); is {
 			all[w.Of] = w.Author
 		}
@@ -161,31 +154,29 @@ func voices(ctx context.Context, tx *sql.Tx) (map[earshot.EventID]earshot.Partic
 }
 
 // aboutThem returns the events that are for one person alone, and the event that says they exist.
-func aboutThem(ctx context.Context, tx *sql.Tx, sel Selection, args []any) (all []SelectedEvent, err error) {
+func aboutThem(ctx context.Context, v earshot.View, sel Selection, args []any) (all []Event, err error) {
 	take := func(e earshot.Event) {
 		if sel.concerns(e) {
-			all = append(all, doom(e))
+			all = append(all, Of(e))
 		}
 	}
-	err = kindred(ctx, tx, meant+` AND j.sequence IN (SELECT sequence FROM members WHERE member IN (SELECT value FROM json_each(@people)))
+	err = eachWhere(ctx, v, selectable+` AND j.sequence IN (SELECT sequence FROM members WHERE member IN (SELECT value FROM json_each(@people)))
 		AND (@events IS NULL OR j.id IN (SELECT value FROM json_each(@events)))`, args, take)
 	if err != nil {
 		return nil, err
 	}
-	err = kindred(ctx, tx, `j.kind IN ('reminder', 'thought') AND `+meant+` AND (@events IS NULL OR j.id IN (SELECT value FROM json_each(@events)))`, args, take)
-	if err == nil && sel.whole() {
-		err = kindred(ctx, tx, "j.kind = 'actor' AND (@until = 0 OR j.sequence <= @until)", args, take)
+	err = eachWhere(ctx, v, `j.kind IN ('reminder', 'thought') AND `+selectable+` AND (@events IS NULL OR j.id IN (SELECT value FROM json_each(@events)))`, args, take)
+	if err == nil && sel.Whole() {
+		err = eachWhere(ctx, v, "j.kind = 'actor' AND (@until = 0 OR j.sequence <= @until)", args, take)
 	}
 	return all, err
 }
 
-// whole reports whether everything of a person is selected, anywhere and at any time.
-func (sel Selection) whole() bool {
+// Whole reports whether everything of a person is selected, anywhere and at any time, and the
+// person too.
+func (sel Selection) Whole() bool {
 	return len(sel.People) > 0 && len(sel.Events) == 0 && len(sel.Kinds) == 0 && sel.Room == "" && sel.From.IsZero() && sel.To.IsZero() && sel.Handle == (earshot.Handle{})
 }
-
-// Whole reports whether everything of a person is selected, and the person too.
-func (sel Selection) Whole() bool { return sel.whole() }
 
 // concerns reports whether e is for the selected person alone, or says that they exist.
 func (sel Selection) concerns(e earshot.Event) bool {
@@ -206,14 +197,14 @@ func (sel Selection) concerns(e earshot.Event) bool {
 	})
 }
 
-// kindred calls do with the events of the journal j that match.
-func kindred(ctx context.Context, tx *sql.Tx, where string, args []any, do func(earshot.Event)) error {
-	found, err := collect(tx.QueryContext(ctx, "SELECT "+columns+" FROM journal j WHERE "+where, used(where, args)...))
+// eachWhere calls do with the events of the journal j that match.
+func eachWhere(ctx context.Context, v earshot.View, where string, args []any, do func(earshot.Event)) error {
+	found, err := journal.Collect(v.QueryContext(ctx, "SELECT "+journal.Columns+" FROM journal j WHERE "+where, usedArgs(where, args)...))
 	if err != nil {
 		return err
 	}
 	for _, r := range found {
-		e, err := r.event()
+		e, err := r.Event()
 		if err != nil {
 			return err
 		}
@@ -222,26 +213,26 @@ func kindred(ctx context.Context, tx *sql.Tx, where string, args []any, do func(
 	return nil
 }
 
-// used returns the arguments that occur in a statement, because SQLite rejects others.
-func used(statement string, args []any) []any {
+// usedArgs returns the arguments that occur in a statement, because SQLite rejects others.
+func usedArgs(statement string, args []any) []any {
 	return slices.DeleteFunc(slices.Clone(args), func(a any) bool {
 		named, is := a.(sql.NamedArg)
 		return is && !strings.Contains(statement, "@"+named.Name)
 	})
 }
 
-// doom returns an event as a SelectedEvent.
-func doom(e earshot.Event) SelectedEvent {
-	d := SelectedEvent{Sequence: e.Sequence, ID: e.ID, At: e.At, Room: e.Room, Kind: e.Body.Kind(), Author: e.Author}
+// Of returns an event as a SelectedEvent.
+func Of(e earshot.Event) Event {
+	d := Event{Sequence: e.Sequence, ID: e.ID, At: e.At, Room: e.Room, Kind: e.Body.Kind(), Author: e.Author}
 	if r, is := e.Body.(earshot.Reply); is {
 		d.About, d.Turn = r.About, r.Turn
 	}
 	return d
 }
 
-// dooms reads rows of the columns of doomed.
-func dooms(rows *sql.Rows, err error) ([]SelectedEvent, error) {
-	return list(rows, err, func(d *SelectedEvent, rows *sql.Rows) error {
+// Collect reads rows of the selectedColumns.
+func Collect(rows *sql.Rows, err error) ([]Event, error) {
+	return journal.List(rows, err, func(d *Event, rows *sql.Rows) error {
 		var at int64
 		err := rows.Scan(&d.Sequence, &d.ID, &at, &d.Room, &d.Kind, &d.Author, &d.About, &d.Turn)
 		d.At = time.UnixMilli(at)
@@ -249,17 +240,17 @@ func dooms(rows *sql.Rows, err error) ([]SelectedEvent, error) {
 	})
 }
 
-// once returns events in the order of the journal, without duplicates.
-func once(all []SelectedEvent) []SelectedEvent {
-	slices.SortStableFunc(all, func(a, b SelectedEvent) int { return int(a.Sequence - b.Sequence) })
-	return slices.CompactFunc(all, func(a, b SelectedEvent) bool { return a.Sequence == b.Sequence })
+// sortUnique returns events in the order of the journal, without duplicates.
+func sortUnique(all []Event) []Event {
+	slices.SortStableFunc(all, func(a, b Event) int { return int(a.Sequence - b.Sequence) })
+	return slices.CompactFunc(all, func(a, b Event) bool { return a.Sequence == b.Sequence })
 }
 
-// asked is for how many events at once derived events are looked up.
-const asked = 500
+// maxTraced is for how many events at once derived events are looked up.
+const maxTraced = 500
 
-// trace returns some events, followed by everything made from them.
-func trace(ctx context.Context, tx *sql.Tx, all []SelectedEvent) ([]SelectedEvent, error) {
+// addDerived returns some events, followed by everything made from them.
+func addDerived(ctx context.Context, v earshot.View, all []Event) ([]Event, error) {
 	seen := make(map[int64]bool, len(all))
 	for _, d := range all {
 		seen[d.Sequence] = true
@@ -267,12 +258,12 @@ func trace(ctx context.Context, tx *sql.Tx, all []SelectedEvent) ([]SelectedEven
 	n := len(all)
 	for from := 0; from < len(all); {
 		var ids []earshot.EventID
-		for _, d := range all[from:min(from+asked, len(all))] {
+		for _, d := range all[from:min(from+maxTraced, len(all))] {
 			ids = append(ids, d.ID)
 		}
 		from += len(ids)
-		more, err := dooms(tx.QueryContext(ctx, `SELECT DISTINCT `+doomed+` FROM json_each(?) s CROSS JOIN derived d ON d.source = s.value
-			CROSS JOIN journal j ON j.id = d.event WHERE j.kind <> 'erased'`, asJSON(ids)))
+		more, err := Collect(v.QueryContext(ctx, `SELECT DISTINCT `+Columns+` FROM json_each(?) s CROSS JOIN derived d ON d.source = s.value
+			CROSS JOIN journal j ON j.id = d.event WHERE j.kind <> 'erased'`, journal.JSON(ids)))
 		if err != nil {
 			return nil, err
 		}
@@ -284,6 +275,6 @@ func trace(ctx context.Context, tx *sql.Tx, all []SelectedEvent) ([]SelectedEven
 		}
 	}
 	derived := all[n:]
-	slices.SortFunc(derived, func(a, b SelectedEvent) int { return int(a.Sequence - b.Sequence) })
+	slices.SortFunc(derived, func(a, b Event) int { return int(a.Sequence - b.Sequence) })
 	return all, nil
 }

@@ -1,4 +1,4 @@
-package store
+package transfer
 
 import (
 	"bufio"
@@ -19,20 +19,22 @@ import (
 	"unicode/utf8"
 
 	"earshot"
+	"earshot/store/edit"
+	"earshot/store/journal"
 )
 
 // longestLine is how many bytes a line of an export may have: an event of the maximum size, and its
 // sequence.
-const longestLine = maxPayload + 1024
+const longestLine = journal.MaxPayload + 1024
 
-// An ErrImport says which line of an export is refused, and why.
-type ErrImport struct {
+// An Error says which line of an export is refused, and why.
+type Error struct {
 	Line int // from 1
 	Err  error
 }
 
 // Error names the line. It repeats little of the line, which may contain anything.
-func (e *ErrImport) Error() string {
+func (e *Error) Error() string {
 	text := strings.Map(func(c rune) rune {
 		if c < ' ' || c == 0x7f || c >= 0x80 && c < 0xa0 {
 			return '?'
@@ -46,81 +48,57 @@ func (e *ErrImport) Error() string {
 	return fmt.Sprintf("line %d: %s", e.Line, text)
 }
 
-func (e *ErrImport) Unwrap() error { return e.Err }
+func (e *Error) Unwrap() error { return e.Err }
 
-// An Import is the result of importing an export.
-type Import struct {
-	Label  ExportHeader
+// A Result is what was in an export, and what became of it.
+type Result struct {
+	Label  Header
 	Events int // in the file
 	Added  int // to the journal
 	Known  int // events that the journal already has, unchanged
 	Erased int // events added without content: deleted before the export, or made from something deleted here
 
 	// Companions are the files of other packages in the export. Import does nothing with them.
-	Companions []ExportCompanion
+	Companions []Companion
 }
 
 // Examine reads an export from beginning to end and returns what is in it, or an error about the
 // first invalid line. It needs as much memory as the longest line.
-func Examine(ctx context.Context, from io.Reader) (Import, error) {
-	return unpack(ctx, from, func(earshot.Event) error { return nil })
+func Examine(ctx context.Context, from io.Reader) (Result, error) {
+	return readExport(ctx, from, func(earshot.Event) error { return nil })
 }
 
-// Import adds the events of an export: all of them or, if anything is wrong with it, none. An event
-// whose ID the journal already has stays as it is, even if it is deleted. In an empty journal the
-// events keep their sequences; in any other they follow the existing events, in their order. An
-// event that was made from an event that is deleted here is kept as [earshot.Tombstone].
-//
-// The file is read twice: first to check all of it, and then in a single step, for which the disk
-// needs twice the space. Memory use does not grow with the file. If dry is set, the step is rolled
-// back at its end. An error about a line is an [*ErrImport].
-func (s *Store) Import(ctx context.Context, from io.ReadSeeker, dry bool) (Import, error) {
-	seen, err := Examine(ctx, from)
+// Import adds the events of an export to the journal, in one transaction. [Examine] has found
+// nothing wrong with it. An event whose ID the journal already has stays as it is.
+func Import(ctx context.Context, tx *sql.Tx, editor *edit.Editor, from io.Reader) (Result, error) {
+	step := context.WithoutCancel(ctx) // SQLite would interrupt the whole transaction
+	in := importer{editor: editor, tx: tx}
+	if err := tx.QueryRowContext(step, "SELECT coalesce(max(sequence), 0) FROM journal").Scan(&in.before); err != nil {
+		return Result{}, err
+	}
+	in.last = in.before
+	found, err := readExport(ctx, from, func(e earshot.Event) error { return in.add(step, e) })
+	if err == nil {
+		err = checkCircles(step, tx, in.before)
+	}
 	if err != nil {
-		return seen, err
+		return Result{}, err
 	}
-	if _, err := from.Seek(0, io.SeekStart); err != nil {
-		return Import{}, err
-	}
-	var done Import
-	rehearsed := errors.New("it was only tried")
-	err = s.write.do(context.WithoutCancel(ctx), func(step context.Context, tx *sql.Tx) (bool, error) {
-		in := importer{store: s, tx: tx}
-		if err := tx.QueryRowContext(step, "SELECT coalesce(max(sequence), 0) FROM journal").Scan(&in.before); err != nil {
-			return false, err
-		}
-		in.last = in.before
-		again, err := unpack(ctx, from, func(e earshot.Event) error { return in.take(step, e) })
-		if err != nil {
-			return false, err
-		}
-		if err := uncircled(step, tx, in.before); err != nil {
-			return false, err
-		}
-		done = again
-		done.Added, done.Known, done.Erased = in.added, in.known, in.erased
-		if dry {
-			return false, rehearsed
-		}
-		return in.added > 0, nil
-	})
-	if err != nil && !errors.Is(err, rehearsed) {
-		return Import{}, err
-	}
-	return done, nil
+	found.Added, found.Known, found.Erased = in.added, in.known, in.erased
+	return found, nil
 }
 
 // An importer adds events of another journal.
 type importer struct {
-	store                *Store
+	editor               *edit.Editor
 	tx                   *sql.Tx
 	before               int64 // the last sequence before anything was added
 	last                 int64
 	added, known, erased int
 }
 
-// take adds one event, unless the journal has it.
-func (i *importer) take(ctx context.Context, e earshot.Event) error {
+// add adds one event, unless the journal has it.
+func (i *importer) add(ctx context.Context, e earshot.Event) error {
 	switch _, err := i.find(ctx, e); {
 	case err == nil:
 		i.known++
@@ -132,15 +110,15 @@ func (i *importer) take(ctx context.Context, e earshot.Event) error {
 	if i.before > 0 { // the journal has other events already
 		sequence = i.last + 1
 		var err error
-		if e, err = i.beside(ctx, e); err != nil {
+		if e, err = i.reconcile(ctx, e); err != nil {
 			return err
 		}
 	}
-	r, e, err := seal(e, sequence)
+	r, e, err := journal.Seal(e, sequence)
 	if err != nil {
 		return err
 	}
-	if err := lay(ctx, i.tx, r, e); err != nil {
+	if err := journal.Insert(ctx, i.tx, r, e); err != nil {
 		return err
 	}
 	i.last = sequence
@@ -148,32 +126,32 @@ func (i *importer) take(ctx context.Context, e earshot.Event) error {
 	if _, gone := e.Body.(earshot.Tombstone); gone {
 		i.erased++
 	}
-	return apply(ctx, i.tx, i.store.projections, e)
+	return i.editor.Views.Apply(ctx, i.tx, e)
 }
 
 // find returns the event with the ID of e, or [sql.ErrNoRows]. An event that is deleted on one side
 // only is still the same event: only its content is missing there.
 func (i *importer) find(ctx context.Context, e earshot.Event) (earshot.Event, error) {
 	if _, gone := e.Body.(earshot.Tombstone); !gone {
-		return find(ctx, i.tx, e)
+		return edit.Find(ctx, i.tx, e)
 	}
 	var room earshot.RoomID
 	err := i.tx.QueryRowContext(ctx, "SELECT room FROM journal WHERE id = ?", e.ID).Scan(&room)
 	if err == nil && room != e.Room {
-		err = fmt.Errorf("keeping event %s: %w", e.ID, ErrTaken)
+		err = fmt.Errorf("keeping event %s: %w", e.ID, edit.ErrTaken)
 	}
 	return e, err
 }
 
-// beside reconciles e with the events that the journal had before. If an event from which e was
+// reconcile reconciles e with the events that the journal had before. If an event from which e was
 // made is erased, e is erased. An event that e revises or withdraws is revised or erased.
-func (i *importer) beside(ctx context.Context, e earshot.Event) (earshot.Event, error) {
-	gone, err := i.had(ctx, e.Sources, "kind = 'erased'")
+func (i *importer) reconcile(ctx context.Context, e earshot.Event) (earshot.Event, error) {
+	gone, err := i.existed(ctx, e.Sources, "kind = 'erased'")
 	if err != nil {
 		return e, err
 	}
 	if gone {
-		return erased(e), nil
+		return edit.Erased(e), nil
 	}
 	var of earshot.EventID
 	switch b := e.Body.(type) {
@@ -187,30 +165,30 @@ func (i *importer) beside(ctx context.Context, e earshot.Event) (earshot.Event, 
 	default:
 		return e, nil
 	}
-	there, err := i.had(ctx, []earshot.EventID{of}, "kind <> 'erased'")
+	there, err := i.existed(ctx, []earshot.EventID{of}, "kind <> 'erased'")
 	if err != nil || !there {
 		return e, err
 	}
-	return i.store.changes(ctx, i.tx, e)
+	return i.editor.Change(ctx, i.tx, e)
 }
 
-// had reports whether any of the events that existed before the import meets the condition holds.
-func (i *importer) had(ctx context.Context, ids []earshot.EventID, holds string) (had bool, err error) {
+// existed reports whether any of the events that existed before the import meets a condition.
+func (i *importer) existed(ctx context.Context, ids []earshot.EventID, condition string) (is bool, err error) {
 	if len(ids) == 0 {
 		return false, nil
 	}
-	err = i.tx.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM journal WHERE "+holds+" AND sequence <= ? AND id IN (SELECT value FROM json_each(?)))",
-		i.before, asJSON(ids)).Scan(&had)
-	return had, err
+	err = i.tx.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM journal WHERE "+condition+" AND sequence <= ? AND id IN (SELECT value FROM json_each(?)))",
+		i.before, journal.JSON(ids)).Scan(&is)
+	return is, err
 }
 
-// unpack reads an export and calls take with each event.
-func unpack(ctx context.Context, from io.Reader, take func(earshot.Event) error) (Import, error) {
-	p := &exportReader{in: bufio.NewReaderSize(from, 1<<16), sum: sha256.New()}
-	var found Import
+// readExport reads an export and calls take with each event.
+func readExport(ctx context.Context, from io.Reader, take func(earshot.Event) error) (Result, error) {
+	p := &exportReader{in: bufio.NewReaderSize(from, 1<<16), hash: sha256.New()}
+	var found Result
 	err := p.read(ctx, &found, take)
 	if err != nil && ctx.Err() == nil {
-		err = &ErrImport{p.line, err}
+		err = &Error{p.line, err}
 	}
 	return found, err
 }
@@ -218,18 +196,18 @@ func unpack(ctx context.Context, from io.Reader, take func(earshot.Event) error)
 // An exportReader is an export that is being read.
 type exportReader struct {
 	in   *bufio.Reader
-	sum  hash.Hash // of the lines before the current one
+	hash hash.Hash // of the lines before the current one
 	line int
 	text []byte // the current line
 	last int64  // the sequence of the previous event
 }
 
-func (p *exportReader) read(ctx context.Context, found *Import, take func(earshot.Event) error) error {
+func (p *exportReader) read(ctx context.Context, found *Result, take func(earshot.Event) error) error {
 	if err := p.next(); err != nil {
 		return err
 	}
 	if err := json.Unmarshal(p.text, &found.Label); err != nil {
-		found.Label = ExportHeader{} // what is not JSON is not an export either
+		found.Label = Header{} // what is not JSON is not an export either
 	}
 	if err := found.Label.faults(); err != nil {
 		return err
@@ -243,7 +221,7 @@ func (p *exportReader) read(ctx context.Context, found *Import, take func(earsho
 		}
 		switch {
 		case bytes.HasPrefix(p.text, []byte(`{"id":`)) && len(found.Companions) == 0:
-			e, err := p.event()
+			e, err := p.parseEvent()
 			if err != nil {
 				return err
 			}
@@ -252,7 +230,7 @@ func (p *exportReader) read(ctx context.Context, found *Import, take func(earsho
 				return err
 			}
 		case bytes.HasPrefix(p.text, []byte(`{"beside":`)) && len(found.Companions) < 16:
-			var b ExportCompanion
+			var b Companion
 			if err := json.Unmarshal(p.text, &b); err != nil {
 				return err
 			}
@@ -268,8 +246,8 @@ func (p *exportReader) read(ctx context.Context, found *Import, take func(earsho
 // next reads a line without its end. If the file ends here, the error says what is missing.
 func (p *exportReader) next() error {
 	if p.line > 0 {
-		p.sum.Write(p.text)
-		p.sum.Write([]byte{'\n'})
+		p.hash.Write(p.text)
+		p.hash.Write([]byte{'\n'})
 	}
 	p.line++
 	p.text = p.text[:0]
@@ -290,8 +268,8 @@ func (p *exportReader) next() error {
 	}
 }
 
-// event returns the event in the current line, if it can be kept.
-func (p *exportReader) event() (earshot.Event, error) {
+// parseEvent returns the event in the current line, if it can be kept.
+func (p *exportReader) parseEvent() (earshot.Event, error) {
 	var e earshot.Event
 	if err := json.Unmarshal(p.text, &e); err != nil {
 		return e, err
@@ -307,17 +285,17 @@ func (p *exportReader) event() (earshot.Event, error) {
 	}
 	p.last = e.Sequence
 	if gone, ok := e.Body.(earshot.Tombstone); ok {
-		if !gone.Was.Durable() || len(gone.Was) > maxName || e.Room == "" || len(e.ID) > maxID || !utf8.ValidString(string(e.ID)) {
+		if !gone.Was.Durable() || len(gone.Was) > journal.MaxName || e.Room == "" || len(e.ID) > journal.MaxID || !utf8.ValidString(string(e.ID)) {
 			return e, errors.New("it is not the remainder of an erased event")
 		}
 		return erasedAs(e, gone), nil
 	}
-	return e, cmp.Or(admissible(e), likely(e))
+	return e, cmp.Or(journal.CheckEvent(e), checkPlausible(e))
 }
 
-// likely says why no earshot can have written e; nil if one can. A room never accepts such an
-// event, so it does not check the events on record again.
-func likely(e earshot.Event) error {
+// checkPlausible says why no earshot can have written e; nil if one can. A room never accepts such
+// an event, so it does not check the events on record again.
+func checkPlausible(e earshot.Event) error {
 	ids := []string{string(e.ID), string(e.Room), string(e.Author)}
 	for _, id := range slices.Concat(e.Sources, referred(e.Body)) {
 		ids = append(ids, string(id))
@@ -326,20 +304,20 @@ func likely(e earshot.Event) error {
 		ids = append(ids, string(id))
 	}
 	switch {
-	case slices.ContainsFunc(ids, func(id string) bool { return len(id) > maxName || strings.ContainsFunc(id, unprintable) }):
-		return fmt.Errorf("an ID in it is not printable text of at most %d bytes", maxName)
-	case max(len(e.From.Provider), len(e.From.ID), len(e.Via)) > maxDescription:
+	case slices.ContainsFunc(ids, func(id string) bool { return len(id) > journal.MaxName || strings.ContainsFunc(id, unprintable) }):
+		return fmt.Errorf("an ID in it is not printable text of at most %d bytes", journal.MaxName)
+	case max(len(e.From.Provider), len(e.From.ID), len(e.Via)) > journal.MaxDescription:
 		return errors.New("the name of its source is too long")
 	}
 	switch b := e.Body.(type) {
 	case earshot.Thought:
-		return errors.Join(short("the question", len(b.Question), earshot.MaxText), short("the thought", len(b.Text), earshot.MaxText))
+		return errors.Join(journal.CheckLength("the question", len(b.Question), earshot.MaxText), journal.CheckLength("the thought", len(b.Text), earshot.MaxText))
 	case earshot.Finding:
-		return short("the finding", len(b.Text), earshot.MaxText)
+		return journal.CheckLength("the finding", len(b.Text), earshot.MaxText)
 	case earshot.Notice:
-		return short("the notice", max(len(b.Key), len(b.Text), len(b.Cure)), earshot.MaxText)
+		return journal.CheckLength("the notice", max(len(b.Key), len(b.Text), len(b.Cure)), earshot.MaxText)
 	case earshot.Decision:
-		return short("a reason", len(strings.Join(b.Reasons, "")), earshot.MaxText)
+		return journal.CheckLength("a reason", len(strings.Join(b.Reasons, "")), earshot.MaxText)
 	}
 	return nil
 }
@@ -377,14 +355,14 @@ const references = `SELECT j.id AS event, j.sequence AS at, r.value AS other FRO
 // disk was full.
 const mostAhead = 100
 
-// uncircled returns an error if an event after a sequence refers to itself through any chain of
+// checkCircles returns an error if an event after a sequence refers to itself through any chain of
 // answers and sources. Each such circle contains a reference to a later event, and there are few of
 // those.
-func uncircled(ctx context.Context, tx *sql.Tx, before int64) error {
+func checkCircles(ctx context.Context, tx *sql.Tx, before int64) error {
 	rows, err := tx.QueryContext(ctx, `SELECT a.event, b.id FROM (`+references+` AND j.sequence > ?1) a JOIN journal b ON b.id = a.other WHERE b.sequence >= a.at
 		UNION SELECT d.event, d.source FROM journal j JOIN derived d ON d.event = j.id JOIN journal b ON b.id = d.source WHERE j.sequence > ?1 AND b.sequence >= j.sequence
 		LIMIT ?2`, before, mostAhead+1)
-	ahead, err := list(rows, err, func(step *[2]string, rows *sql.Rows) error { return rows.Scan(&step[0], &step[1]) })
+	ahead, err := journal.List(rows, err, func(step *[2]string, rows *sql.Rows) error { return rows.Scan(&step[0], &step[1]) })
 	if err != nil {
 		return err
 	}
@@ -409,23 +387,23 @@ func uncircled(ctx context.Context, tx *sql.Tx, before int64) error {
 
 // erasedAs returns what is left of an erased event, and nothing else.
 func erasedAs(e earshot.Event, gone earshot.Tombstone) earshot.Event {
-	left := erased(e)
+	left := edit.Erased(e)
 	left.Sequence, left.Body = e.Sequence, gone
 	return left
 }
 
 // end reports what is wrong with the last line, if anything.
-func (p *exportReader) end(found Import) error {
-	var s ExportTrailer
-	if err := json.Unmarshal(p.text, &s); err != nil {
+func (p *exportReader) end(found Result) error {
+	var t Trailer
+	if err := json.Unmarshal(p.text, &t); err != nil {
 		return err
 	}
 	switch {
-	case s.End != formatName:
+	case t.End != Format:
 		return errors.New("it is the end of another kind of file")
-	case s.Events != found.Events:
-		return fmt.Errorf("the export had %d events when it was written and has %d now: some are missing or were added", s.Events, found.Events)
-	case s.Sum != hex.EncodeToString(p.sum.Sum(nil)):
+	case t.Events != found.Events:
+		return fmt.Errorf("the export had %d events when it was written and has %d now: some are missing or were added", t.Events, found.Events)
+	case t.Sum != hex.EncodeToString(p.hash.Sum(nil)):
 		return errors.New("the export was changed after it was written: its checksum is different")
 	}
 	if _, err := p.in.ReadByte(); !errors.Is(err, io.EOF) {

@@ -1,4 +1,4 @@
-package store
+package salvage
 
 import (
 	"bytes"
@@ -9,6 +9,8 @@ import (
 	"maps"
 	"os"
 	"slices"
+
+	"earshot/store/journal"
 )
 
 // A pageReader reads the pages of a database file without SQLite, in the state they would have
@@ -21,8 +23,8 @@ type pageReader struct {
 	in   map[int64]int64 // the pages in the log, by number, and their offsets
 }
 
-// ordinary is the page size that this program uses, for a file whose header cannot be read.
-const ordinary = 4096
+// defaultPageSize is the page size that this program uses, for a file whose header cannot be read.
+const defaultPageSize = 4096
 
 // openPages opens the file at path and its log.
 func openPages(path string) (*pageReader, error) {
@@ -30,7 +32,7 @@ func openPages(path string) (*pageReader, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &pageReader{file: f, size: ordinary, in: map[int64]int64{}}
+	p := &pageReader{file: f, size: defaultPageSize, in: map[int64]int64{}}
 	var head [18]byte
 	if _, err := f.ReadAt(head[:], 0); err == nil && bytes.HasPrefix(head[:], []byte("SQLite format 3\x00")) {
 		p.resize(int64(binary.BigEndian.Uint16(head[16:])))
@@ -120,7 +122,7 @@ const leaf = 0x0d
 
 // rows calls do with everything on page n that could be a row of the journal. The checksum shows
 // which of these are rows.
-func (p *pageReader) rows(n int64, do func(row) error) error {
+func (p *pageReader) rows(n int64, do func(journal.Row) error) error {
 	page := p.page(n)
 	head := 0
 	if n == 1 {
@@ -132,7 +134,7 @@ func (p *pageReader) rows(n int64, do func(row) error) error {
 	cells := int(binary.BigEndian.Uint16(page[head+3:]))
 	for i := range min(cells, (len(page)-head-8)/2) {
 		at := int(binary.BigEndian.Uint16(page[head+8+2*i:]))
-		if r, ok := p.cell(page, at); ok && r.whole() {
+		if r, ok := p.cell(page, at); ok && r.Intact() {
 			if err := do(r); err != nil {
 				return err
 			}
@@ -142,22 +144,22 @@ func (p *pageReader) rows(n int64, do func(row) error) error {
 }
 
 // cell reads the cell at an offset of a leaf page.
-func (p *pageReader) cell(page []byte, at int) (row, bool) {
+func (p *pageReader) cell(page []byte, at int) (journal.Row, bool) {
 	if at >= len(page) {
-		return row{}, false
+		return journal.Row{}, false
 	}
 	rest := page[at:]
-	length, n := varint(rest)
-	sequence, m := varint(rest[n:])
-	if n == 0 || m == 0 || length < 1 || length > maxPayload+1024 {
-		return row{}, false
+	length, n := journal.Varint(rest)
+	sequence, m := journal.Varint(rest[n:])
+	if n == 0 || m == 0 || length < 1 || length > journal.MaxPayload+1024 {
+		return journal.Row{}, false
 	}
 	record, ok := p.record(rest[n+m:], int(length))
 	if !ok {
-		return row{}, false
+		return journal.Row{}, false
 	}
-	r := row{sequence: sequence}
-	return r, r.parse(record)
+	r := journal.Row{Sequence: sequence}
+	return r, parse(&r, record)
 }
 
 // record assembles a record that begins in a cell and may continue in overflow pages.
@@ -205,24 +207,24 @@ const (
 	columnSum     = 8
 )
 
-// parse takes payload and sum from a record, and reports whether it has them.
-func (r *row) parse(record []byte) bool {
-	head, n := varint(record)
+// parse takes payload and sum from a record into r, and reports whether it has them.
+func parse(r *journal.Row, record []byte) bool {
+	head, n := journal.Varint(record)
 	if n == 0 || head < int64(n) || head > int64(len(record)) {
 		return false
 	}
 	types, values := record[n:head], record[head:]
 	for column := 0; len(types) > 0; column++ {
-		kind, n := varint(types)
-		width := wide(kind)
+		kind, n := journal.Varint(types)
+		width := valueSize(kind)
 		if n == 0 || width < 0 || width > int64(len(values)) {
 			return false
 		}
 		switch column {
 		case columnPayload:
-			r.payload = values[:width]
+			r.Payload = values[:width]
 		case columnSum:
-			r.sum = number(kind, values[:width])
+			r.Sum = number(kind, values[:width])
 			return true
 		}
 		types, values = types[n:], values[width:]
@@ -230,8 +232,8 @@ func (r *row) parse(record []byte) bool {
 	return false
 }
 
-// wide returns how many bytes a value of that type takes, -1 if there is no such type.
-func wide(kind int64) int64 {
+// valueSize returns how many bytes a value of that type takes, -1 if there is no such type.
+func valueSize(kind int64) int64 {
 	switch {
 	case kind >= 12:
 		return (kind - 12) / 2
@@ -256,23 +258,8 @@ func number(kind int64, value []byte) (n int64) {
 	return n
 }
 
-// varint reads a variable-length integer of SQLite, and returns how many bytes it took: 0 if there
-// is none.
-func varint(data []byte) (n int64, took int) {
-	for i, b := range data[:min(9, len(data))] {
-		if i == 8 {
-			return n<<8 | int64(b), 9
-		}
-		n = n<<7 | int64(b&0x7f)
-		if b < 0x80 {
-			return n, i + 1
-		}
-	}
-	return 0, 0
-}
-
-// pages copies the rows that can be found by examining each page by itself.
-func (c *rowCopier) pages(ctx context.Context, path string) error {
+// copyPages copies the rows that can be found by examining each page by itself.
+func (c *rowCopier) copyPages(ctx context.Context, path string) error {
 	p, err := openPages(path)
 	if err != nil {
 		return err
@@ -282,7 +269,7 @@ func (c *rowCopier) pages(ctx context.Context, path string) error {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		if err := p.rows(n, func(r row) error { return c.take(ctx, r) }); err != nil {
+		if err := p.rows(n, func(r journal.Row) error { return c.copyRow(ctx, r) }); err != nil {
 			return err
 		}
 	}

@@ -1,0 +1,208 @@
+// Package edit changes what a journal holds, in a transaction of its caller: it adds events, and
+// revises, withdraws and erases earlier ones. The views change with the events.
+package edit
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"earshot"
+	"earshot/store/journal"
+	"earshot/store/views"
+)
+
+// ErrTaken says that another event already has the ID of this one.
+var ErrTaken = errors.New("the ID belongs to another event")
+
+// An Editor changes one journal. It is used by one goroutine at a time.
+type Editor struct {
+	Views *views.Set
+	Above int64 // new events get higher sequences
+
+	Now    func() time.Time       // the time of an event that has none
+	NewID  func() earshot.EventID // the ID of an event that has none
+	Traces func()                 // called when something loses its content, of which the file has traces
+}
+
+// Add appends e to the journal and updates the views. It returns the event as it is kept, and
+// reports whether it was added now.
+func (d *Editor) Add(ctx context.Context, tx *sql.Tx, e earshot.Event) (earshot.Event, bool, error) {
+	if err := journal.CheckEvent(e); err != nil {
+		return e, false, fmt.Errorf("keeping an event: %w", err)
+	}
+	if e.At.IsZero() {
+		e.At = d.Now()
+	}
+	if e.ID == "" {
+		e.ID = d.NewID()
+	} else if old, err := Find(ctx, tx, e); err == nil || !errors.Is(err, sql.ErrNoRows) {
+		return old, false, err
+	}
+	if b, is := e.Body.(earshot.Revision); is && !slices.Contains(e.Sources, b.Of) {
+		e.Sources = append(slices.Clip(e.Sources), b.Of) // the message that it changes
+	}
+	orphan, err := isAnyErased(ctx, tx, e.Sources)
+	if err != nil {
+		return e, false, err
+	}
+	if orphan {
+		e = Erased(e)
+	}
+	if e, err = d.Change(ctx, tx, e); err != nil {
+		return e, false, err
+	}
+	e, err = insert(ctx, tx, e, d.Above)
+	if err != nil {
+		return e, false, err
+	}
+	return e, true, d.Views.Apply(ctx, tx, e)
+}
+
+// Find returns the event with the ID of e, or [sql.ErrNoRows]. It does not return an event of
+// another sender, whose ID somebody may have guessed.
+func Find(ctx context.Context, tx *sql.Tx, e earshot.Event) (earshot.Event, error) {
+	old, err := journal.Find(ctx, tx, "j.id = ?", e.ID)
+	if err != nil {
+		return e, err
+	}
+	if _, gone := old.Body.(earshot.Tombstone); gone && old.Room == e.Room {
+		return old, nil
+	}
+	if old.Room != e.Room || old.From != e.From || old.Author != e.Author || old.Body.Kind() != e.Body.Kind() {
+		return e, fmt.Errorf("keeping event %s: %w", e.ID, ErrTaken)
+	}
+	return old, nil
+}
+
+// isAnyErased reports whether any of the events was erased.
+func isAnyErased(ctx context.Context, tx *sql.Tx, ids []earshot.EventID) (is bool, err error) {
+	if len(ids) == 0 {
+		return false, nil
+	}
+	err = tx.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM journal WHERE kind = ? AND id IN (SELECT value FROM json_each(?)))",
+		earshot.KindErased, journal.JSON(ids)).Scan(&is)
+	return is, err
+}
+
+// insert writes e after the last event of the journal, with a sequence greater than above.
+func insert(ctx context.Context, tx *sql.Tx, e earshot.Event, above int64) (earshot.Event, error) {
+	var last sql.NullInt64
+	if err := tx.QueryRowContext(ctx, "SELECT max(sequence) FROM journal").Scan(&last); err != nil {
+		return e, err
+	}
+	r, e, err := journal.Seal(e, max(last.Int64, above)+1)
+	if err != nil {
+		return e, fmt.Errorf("keeping an event: %w", err)
+	}
+	return e, journal.Insert(ctx, tx, r, e)
+}
+
+// Change applies e to the earlier events that it changes, and returns e as it is kept.
+func (d *Editor) Change(ctx context.Context, tx *sql.Tx, e earshot.Event) (earshot.Event, error) {
+	var err error
+	switch b := e.Body.(type) {
+	case earshot.Revision:
+		err = d.revise(ctx, tx, e, b)
+	case earshot.Withdrawal:
+		e.Body, err = d.withdraw(ctx, tx, b, e.Room)
+	default:
+		return e, nil
+	}
+	if err != nil {
+		return e, fmt.Errorf("keeping an event: %w", err)
+	}
+	d.Traces()
+	return e, journal.MarkTraces(ctx, tx)
+}
+
+// revise overwrites a message and everything that repeats its old text: earlier revisions, and
+// edits that correct something that is no longer there.
+func (d *Editor) revise(ctx context.Context, tx *sql.Tx, e earshot.Event, b earshot.Revision) error {
+	had, err := journal.Target(ctx, tx, e.Room, b.Of)
+	if err != nil {
+		return err
+	}
+	m, ok := had.Body.(earshot.Message)
+	if !ok {
+		return journal.ErrNoTarget
+	}
+	about, err := journal.Collect(tx.QueryContext(ctx, "SELECT "+journal.Columns+" FROM derived d JOIN journal j ON j.id = d.event WHERE d.source = ? AND j.kind IN (?, ?)",
+		b.Of, earshot.KindRevision, earshot.KindEdit))
+	if err != nil {
+		return err
+	}
+	for _, r := range about {
+		if err := d.removeOldText(ctx, tx, r, b.Of); err != nil {
+			return err
+		}
+	}
+	m.Text, m.Revised = b.Text, e.At
+	had.Body = m
+	return d.overwrite(ctx, tx, had)
+}
+
+// removeOldText removes the old text of a message from a row that was derived from the message.
+func (d *Editor) removeOldText(ctx context.Context, tx *sql.Tx, r journal.Row, of earshot.EventID) error {
+	e, err := r.Event()
+	if err != nil {
+		return err
+	}
+	switch b := e.Body.(type) {
+	case earshot.Revision:
+		b.Text = ""
+		e.Body = b
+		return d.overwrite(ctx, tx, e)
+	case earshot.Edit:
+		if b.Item == string(of) {
+			_, err = d.erase(ctx, tx, Entry{Row: r, ID: e.ID, at: e.At.UnixMilli(), room: e.Room})
+			return err
+		}
+	}
+	return nil
+}
+
+// overwrite stores e in place of the event with its sequence, and updates the views.
+func (d *Editor) overwrite(ctx context.Context, tx *sql.Tx, e earshot.Event) error {
+	r, now, err := journal.Seal(e, e.Sequence)
+	if err == nil {
+		err = d.Views.Index.Remove(ctx, tx, e.Sequence)
+	}
+	if err == nil {
+		err = journal.Overwrite(ctx, tx, r)
+	}
+	if err != nil {
+		return err
+	}
+	gone := Erased(now)
+	gone.Sequence = now.Sequence
+	if err := d.Views.Apply(ctx, tx, gone); err != nil { // the views keep nothing of the old event
+		return err
+	}
+	return d.Views.Apply(ctx, tx, now)
+}
+
+// withdraw erases a message or a reply, and everything derived from it. It records in the
+// withdrawal what that was.
+func (d *Editor) withdraw(ctx context.Context, tx *sql.Tx, b earshot.Withdrawal, in earshot.RoomID) (earshot.Withdrawal, error) {
+	b.With = nil
+	had, err := journal.Target(ctx, tx, in, b.Of)
+	if err != nil {
+		return b, err
+	}
+	switch had.Body.(type) {
+	case earshot.Message, earshot.Utterance, earshot.Reply, earshot.Tombstone: // a Tombstone is erased already, but something may have been made from it since
+	default:
+		return b, journal.ErrNoTarget
+	}
+	gone, err := d.EraseAll(ctx, tx, b.Of)
+	for _, was := range gone {
+		if was.ID != b.Of {
+			b.With = append(b.With, was.ID)
+		}
+	}
+	return b, err
+}
