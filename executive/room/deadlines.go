@@ -8,7 +8,7 @@ import (
 // A deadline is something that the room does at a certain time, not in response to an event.
 type deadline struct {
 	// next returns when it is due, or the zero time if it is not. Run asks in each pass, so what it
-	// depends on may change at any time; whoever changes that from another goroutine nudges Run.
+	// depends on may change at any time; whoever changes that from another goroutine wakes Run.
 	next func(*Room) time.Time
 
 	// do is called then. If nil, the work is done in what follows each pass of Run.

@@ -2,7 +2,6 @@ package room
 
 import (
 	"context"
-	"time"
 
 	"earshot"
 	"earshot/executive"
@@ -15,7 +14,6 @@ import (
 	"earshot/participants"
 )
 
-// An admission.Input is an event whose author, addressees and audience are known.
 // Admit takes an event into the room. For an event that is kept it returns after the commit, or
 // with the reason why it was not kept; for any other, as soon as the event has acted. When the
 // queue for the journal is full, a message waits until there is space. If ctx ends, the wait ends:
@@ -143,10 +141,6 @@ func (r *Room) heed(set *executive.Config, s *interrupt.Signal) (done interrupt.
 	}
 	return done
 }
-
-// answerable is for how long after it was written a message is answered. A provider that was cut
-// off, for example from a chat room, later brings in what it has missed.
-const answerable = 10 * time.Minute
 
 // command answers a command where it was given.
 func (r *Room) command(ctx context.Context, e earshot.Event, who participants.Participant, c earshot.Command) error {

@@ -233,35 +233,33 @@ type Config struct {
 
 // A Room is one room. Use [New].
 type Room struct {
-	cfg       Config
-	floor     *interrupt.Floor
+	cfg   Config
+	owner *owner.Loop // Run
+
+	// What comes in, and what it means.
+	floor    *interrupt.Floor
+	mode     *mode.Control
+	resolver admission.Resolver
+	entries  admission.Queue // the way into the journal
+	speech   *speech.Handler
+	activity activity.Tracker
+	arrivals presence.Arrivals
+	slash    *slash.Commands
+
+	// What goes on.
 	scene     *scene.Scene
 	perceiver perception.Perceiver // of the scene; belongs to Run
-	slash     *slash.Commands
-	mind      *thoughts.Thinker
-	exchange  exchange.Tracker
-	mode      *mode.Control
+	presence  *presence.Estimator
+	viewer    *sight.Viewer
 
-	speech   *speech.Handler
-	entries  admission.Queue // the way into the journal
-	resolver admission.Resolver
-
-	arrivals presence.Arrivals
-
-	owner *owner.Loop
-
+	// What is said.
+	live        liveState
+	seats       []*seat.Seat // the main one first; changed only by Run, with the lock of live
+	mind        *thoughts.Thinker
+	exchange    exchange.Tracker
 	preparation *reply.Preparation[admission.Input]
-
-	viewer   *sight.Viewer
-	presence *presence.Estimator
-
-	live     liveState
-	seats    []*seat.Seat // the main one first; changed only by Run
-	activity activity.Tracker
-
-	notices notice.Board
-
-	changes snapshot.Notifier // of what a snapshot shows
+	notices     notice.Board
+	changes     snapshot.Notifier // of what a snapshot shows
 
 	// The fields below belong to Run.
 	set        executive.Config // the settings, as they were when Run was last woken
