@@ -1,10 +1,6 @@
 package monitor
 
-import (
-	"context"
-
-	"earshot/api"
-)
+import "context"
 
 // A Feed is one that is asked for the past anew.
 type Feed struct{ is *feed }
@@ -31,17 +27,3 @@ func (f Feed) Agains() (n int) {
 	}
 	return n
 }
-
-// Weighed returns how many bytes the transcript is said to have, and how many it has.
-func Weighed(m *Model) (said, has int) {
-	for _, e := range m.past.all {
-		has += e.words()
-	}
-	return m.past.bytes, has
-}
-
-// What the tests of the pure model look into.
-type (
-	Snapshot = api.Snapshot
-	House    = api.Status
-)

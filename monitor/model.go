@@ -184,6 +184,12 @@ func (m *Model) Step(at time.Time, what any) []Effect {
 	return nil
 }
 
+// Reply returns how much of a reply has come out at this terminal, and whether that is on the
+// screen.
+func (m *Model) Reply() (reply Piece, shown bool) {
+	return m.mine, m.view.follow && !m.help && !m.zoomed
+}
+
 // happened adds new events.
 func (m *Model) happened(events []earshot.Event) (effects []Effect) {
 	n, now := 0, m.newest()

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -37,10 +36,7 @@ func (l Lines) Run(ctx context.Context, told func(text string)) error {
 	if told == nil {
 		told = func(string) {}
 	}
-	w := &lineWriter{Lines: l, past: newTranscript(), marks: unicodeMarks}
-	if l.ASCII {
-		w.marks = asciiMarks
-	}
+	w := &lineWriter{Lines: l, printer: NewPrinter(l.ASCII)}
 	err := w.run(ctx, told)
 	if errors.Is(err, syscall.EPIPE) || errors.Is(err, io.ErrClosedPipe) || ctx.Err() != nil {
 		return nil // nobody reads any more
@@ -51,8 +47,7 @@ func (l Lines) Run(ctx context.Context, told func(text string)) error {
 // A lineWriter is a running Lines.
 type lineWriter struct {
 	Lines
-	past  *transcript
-	marks marks
+	printer *Printer
 
 	mu sync.Mutex // of Out
 }
@@ -94,7 +89,7 @@ func (w *lineWriter) takes(what any, told func(string)) error {
 			}
 		}
 	case api.Status:
-		w.knows(what)
+		w.printer.Know(what)
 	case api.Snapshot:
 		if w.JSON && w.Live {
 			return w.line(struct {
@@ -103,9 +98,7 @@ func (w *lineWriter) takes(what any, told func(string)) error {
 			}{"live", what})
 		}
 	case Names:
-		for id, name := range what {
-			w.past.call(id, name, false)
-		}
+		w.printer.Call(what)
 	case Lost:
 		told(what.Why + "; trying again")
 	case Reconnection:
@@ -114,22 +107,13 @@ func (w *lineWriter) takes(what any, told func(string)) error {
 	return nil
 }
 
-func (w *lineWriter) knows(h api.Status) {
-	for _, p := range append(h.Known, h.You) {
-		w.past.call(p.ID, p.Name, false)
-	}
-	for _, a := range h.Agents {
-		w.past.call(a.ID, a.Name, true)
-	}
-}
-
 // first writes the past events, and returns the sequence after which to continue.
 func (w *lineWriter) first(ctx context.Context) (int64, error) {
 	is, err := w.Daemon.State(ctx)
 	if err != nil {
 		return 0, err
 	}
-	w.knows(is)
+	w.printer.Know(is)
 	var pages [][]earshot.Event
 	before, n := int64(0), 0
 	enough := func(p []earshot.Event) bool {
@@ -148,9 +132,7 @@ func (w *lineWriter) first(ctx context.Context) (int64, error) {
 		if err != nil {
 			return 0, err
 		}
-		for id, name := range p.Names {
-			w.past.call(id, name, false)
-		}
+		w.printer.Call(p.Names)
 		pages, n, before = append(pages, p.Events), n+len(p.Events), p.Before
 		if before == 0 || enough(p.Events) || n > kept {
 			break
@@ -166,11 +148,11 @@ func (w *lineWriter) first(ctx context.Context) (int64, error) {
 			last = max(last, e.Sequence)
 			switch {
 			case w.After > 0 && e.Sequence <= w.After, w.After == 0 && !w.Since.IsZero() && e.At.Before(w.Since):
-				w.past.add(e) // recorded, so that what is said about the event has a subject
+				w.printer.Add(e)
 				continue
 			case w.After == 0 && w.Since.IsZero() && skip > 0:
 				skip--
-				w.past.add(e)
+				w.printer.Add(e)
 				continue
 			}
 			if err := w.write(e); err != nil {
@@ -189,25 +171,10 @@ func (w *lineWriter) write(e earshot.Event) error {
 	if w.JSON {
 		return w.line(e)
 	}
-	had := w.past.next // counted by key, since the number of entries is bounded
-	w.past.add(e)
-	var r row
-	if d, is := e.Body.(earshot.Decision); is {
-		about := "by itself: "
-		if of := w.past.by[d.About]; of != nil {
-			about = "about " + w.marks.name(w.past.name(of.event.Author)) + " " + w.past.opening(w.marks, of, 60) + ": "
-		}
-		r = w.past.verdict(w.marks, d, about)
-	} else if w.past.next > had {
-		text, notes := w.past.tell(w.marks, w.past.all[len(w.past.all)-1])
-		r = text
-		for _, note := range notes {
-			r = append(append(r, span{plain, " | "}), note...)
-		}
-	} else {
+	text := w.printer.Line(e)
+	if text == "" {
 		return nil
 	}
-	text := e.At.Local().Format("2006-01-02 15:04:05 ") + strings.ReplaceAll(r.text(), "\n", " / ") + "\n"
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	_, err := io.WriteString(w.Out, text)

@@ -179,8 +179,8 @@ func (s *teaModel) View() tea.View {
 	if s.stale {
 		s.screen, s.stale = s.model.Screen(), false
 		s.content = strings.Join(s.screen.Rows, "\n")
-		if s.model.view.follow && !s.model.help && !s.model.zoomed {
-			s.seat.drawn(s.model.mine)
+		if reply, shown := s.model.Reply(); shown {
+			s.seat.drawn(reply)
 		}
 		if s.cfg.Drawn != nil {
 			s.cfg.Drawn(s.screen)
