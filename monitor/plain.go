@@ -13,6 +13,7 @@ import (
 
 	"earshot"
 	"earshot/api"
+	"earshot/monitor/model"
 )
 
 // Lines writes one line per event, for pipes and for people who use a screen reader.
@@ -36,7 +37,7 @@ func (l Lines) Run(ctx context.Context, told func(text string)) error {
 	if told == nil {
 		told = func(string) {}
 	}
-	w := &lineWriter{Lines: l, printer: NewPrinter(l.ASCII)}
+	w := &lineWriter{Lines: l, printer: model.NewPrinter(l.ASCII)}
 	err := w.run(ctx, told)
 	if errors.Is(err, syscall.EPIPE) || errors.Is(err, io.ErrClosedPipe) || ctx.Err() != nil {
 		return nil // nobody reads any more
@@ -47,7 +48,7 @@ func (l Lines) Run(ctx context.Context, told func(text string)) error {
 // A lineWriter is a running Lines.
 type lineWriter struct {
 	Lines
-	printer *Printer
+	printer *model.Printer
 
 	mu sync.Mutex // of Out
 }
@@ -82,7 +83,7 @@ func (w *lineWriter) run(ctx context.Context, told func(string)) error {
 // takes writes what has arrived.
 func (w *lineWriter) takes(what any, told func(string)) error {
 	switch what := what.(type) {
-	case Events:
+	case model.Events:
 		for _, e := range what {
 			if err := w.write(e); err != nil {
 				return err
@@ -97,11 +98,11 @@ func (w *lineWriter) takes(what any, told func(string)) error {
 				Live api.Snapshot `json:"live"`
 			}{"live", what})
 		}
-	case Names:
+	case model.Names:
 		w.printer.Call(what)
-	case Lost:
+	case model.Lost:
 		told(what.Why + "; trying again")
-	case Reconnection:
+	case model.Reconnection:
 		told("earshot is back")
 	}
 	return nil
@@ -134,11 +135,11 @@ func (w *lineWriter) first(ctx context.Context) (int64, error) {
 		}
 		w.printer.Call(p.Names)
 		pages, n, before = append(pages, p.Events), n+len(p.Events), p.Before
-		if before == 0 || enough(p.Events) || n > kept {
+		if before == 0 || enough(p.Events) || n > model.MaxEntries {
 			break
 		}
 	}
-	if w.After > 0 && w.Follow && n > kept {
+	if w.After > 0 && w.Follow && n > model.MaxEntries {
 		return w.After, nil // too many to hold: they arrive like those that follow
 	}
 	last := int64(0)

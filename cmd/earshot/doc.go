@@ -193,7 +193,8 @@
 // says who it is; [earshot/api] has the types that are sent and received as JSON,
 // [earshot/server/openapi] describes what can be asked, and
 // [earshot/server/audit] writes down who changed something. [earshot/monitor] shows on a screen, or
-// a line an event, what goes on in a room, as far as whoever watches may know it.
+// a line an event, what goes on in a room, as far as whoever watches may know it;
+// [earshot/monitor/model] decides what stands on the screen.
 //
 // # The whole
 //

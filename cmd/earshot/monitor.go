@@ -21,6 +21,7 @@ import (
 	"earshot/daemon/access"
 	"earshot/internal/terminal"
 	"earshot/monitor"
+	"earshot/monitor/model"
 	"earshot/participants"
 	"earshot/store"
 )
@@ -133,7 +134,7 @@ func (c monitorCommand) since(l *monitor.Lines, now time.Time) error {
 		l.Since = now.Add(-d)
 		return nil
 	}
-	at, ok := monitor.Moment(text, now)
+	at, ok := model.Moment(text, now)
 	if !ok {
 		return fmt.Errorf("--since %s: not a time; write 10m, 14:05, yesterday 14:05, 2026-11-22 or after:SEQUENCE", participants.OneLine(text))
 	}

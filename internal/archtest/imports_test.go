@@ -66,7 +66,7 @@ var may = map[string]string{
 	"api":                            ". participants/...", // for who somebody is
 	"store":                          ". internal/search",
 	"internal/search":                ". api",
-	"conversation":                   ". participants/...",
+	"conversation/...":               ". language participants/...",
 	"models/...":                     ". language internal/audio internal/helper internal/supervise",
 	"speakers":                       ". models/voiceprint",
 	"providers":                      ".",
@@ -77,7 +77,7 @@ var may = map[string]string{
 	"executive/room":                 ". api executive/... interrupt conversation language participants/... speakers llm internal/lockorder internal/supervise", // for reporting outages
 	"server/...":                     ". api participants/... conversation executive/... providers internal/atomicfile internal/search",                         // for the senses of an attached terminal
 	"replay":                         ". config executive/... interrupt llm participants/... conversation speakers internal/english internal/terminal internal/transcript",
-	"monitor":                        ". api interrupt participants/... executive/... providers server/... internal/search internal/terminal",
+	"monitor/...":                    ". api interrupt participants/... executive/... providers server/... internal/search internal/terminal",
 	"config":                         ". api executive/... interrupt llm participants/... conversation speakers store server providers/... outlets/... models/... internal/atomicfile",
 	"daemon":                         "./...",
 	"daemon/admin":                   ". api internal/english internal/terminal participants/... speakers",

@@ -1,4 +1,13 @@
-package monitor
+// Package model is what the monitor knows and shows, without a terminal: events, snapshots and keys
+// go into a [Model], and a [Screen] and effects come out. It has no goroutine and no clock. A
+// [Printer] writes the same events as lines.
+//
+// All text is foreign. It goes through [earshot/internal/terminal.Safe], and rows after the first
+// are indented, so that nobody can write a line that looks like another person's.
+//
+// Terminals do not agree on the width of emoji and of some scripts. Each cluster is assigned the
+// largest width that any of them uses, so a divider may be a column too far to the right.
+package model
 
 import (
 	"cmp"
@@ -425,7 +434,7 @@ func (m *Model) wonders() {
 // older requests earlier events.
 func (m *Model) older() []Effect {
 	first := m.past.oldest()
-	if m.past.asking || m.past.whole || first <= 1 || len(m.past.all) >= kept-page {
+	if m.past.asking || m.past.whole || first <= 1 || len(m.past.all) >= MaxEntries-page {
 		return nil
 	}
 	m.past.asking = true
