@@ -4,6 +4,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"earshot/language"
 )
 
 const (
@@ -170,8 +172,7 @@ func spansOf(text string) (words []string, ends []int) {
 	return words, ends
 }
 
-// unspaced reports whether r belongs to a script without spaces.
+// unspaced reports whether r belongs to a script without spaces, or is one of its marks.
 func unspaced(r rune) bool {
-	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar) ||
-		strings.ContainsRune("。！？、，；：", r)
+	return language.Unspaced(r) || strings.ContainsRune("。！？、，；：", r)
 }

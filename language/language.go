@@ -5,6 +5,7 @@
 package language
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -49,6 +50,21 @@ func Fold(text string) string {
 		}
 	}
 	return b.String()
+}
+
+// SameWords reports whether two texts have the same words: case, space and punctuation make no
+// difference.
+func SameWords[T ~string](a, b T) bool {
+	words := func(t T) []string {
+		return strings.FieldsFunc(string(t), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	}
+	one, other := words(a), words(b)
+	return slices.EqualFunc(one, other, strings.EqualFold) && (len(one) > 0 || a == b)
+}
+
+// Unspaced reports whether r belongs to a script that has no spaces between words.
+func Unspaced(r rune) bool {
+	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
 }
 
 // Set returns the words of a list that are separated by spaces.

@@ -39,6 +39,20 @@ func TestSet(t *testing.T) {
 	}
 }
 
+func TestSameWords(t *testing.T) {
+	for _, tt := range []struct {
+		a, b string
+		want bool
+	}{
+		{"The tide is high.", "the TIDE is: high", true}, {"well-known", "well known", true}, {"", "", true}, {"?", "?", true},
+		{"the tide", "a tide", false}, {"the tide", "the", false}, {"?", "!", false}, {"?", "", false},
+	} {
+		if got := language.SameWords(tt.a, tt.b); got != tt.want {
+			t.Errorf("%q and %q: %v", tt.a, tt.b, got)
+		}
+	}
+}
+
 // FuzzWords: whatever the text, words have no space and no capitals, and folding twice is the same.
 func FuzzWords(f *testing.F) {
 	for _, s := range []string{"", "Don't", "a-b/c", "İstanbul", "ǅ", "\xff’", strings.Repeat("x ", 100)} {

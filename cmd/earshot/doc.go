@@ -146,7 +146,8 @@
 //     [earshot/executive/turn] is one reply and the truth about what was heard of it, with a
 //     step function for a heart, [earshot/executive/midturn] judges what is said to an agent
 //     that works, [earshot/executive/exchange] lets agents ask one another, and knows when they
-//     have said enough, [earshot/executive/latency] measures how long turns take, and
+//     have said enough by what [earshot/executive/turncontrol] counts,
+//     [earshot/executive/latency] measures how long turns take, and
 //     [earshot/executive/delivery] knows the outlets and who is around them;
 //   - unasked: [earshot/executive/think] thinks beside the talk and gives way to it,
 //     [earshot/executive/thoughts] knows what each thought is made from and rests on,

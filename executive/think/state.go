@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 
 	"earshot"
-	"earshot/conversation"
+	"earshot/language"
 	"earshot/llm"
 )
 
@@ -137,7 +137,7 @@ func (s *State) Takes(q Question) error {
 		if !together(q, t.Question) {
 			continue
 		}
-		if q.Text != "" && conversation.SameWords(q.Text, t.Text) {
+		if q.Text != "" && language.SameWords(q.Text, t.Text) {
 			return ErrAsking
 		}
 		here++

@@ -66,7 +66,7 @@ var may = map[string]string{
 	"api":                            ". participants/...", // for who somebody is
 	"store":                          ". internal/search",
 	"internal/search":                ". api",
-	"conversation/...":               ". language participants/...",
+	"conversation":                   ". language participants/...",
 	"models/...":                     ". language internal/audio internal/helper internal/supervise",
 	"speakers":                       ". models/voiceprint",
 	"providers":                      ".",
