@@ -60,8 +60,9 @@
 // [earshot/internal/discord/posts] posts in time; and [earshot/internal/discord/calls] joins voice
 // channels, with an ear for each person and a player for the agent.
 // [earshot/internal/discord/discordtest] is a Discord on loopback, with the delivery service of
-// [earshot/internal/discord/davetest], and
-// [earshot/internal/discord/peers] has other people's clients call us there.
+// [earshot/internal/discord/davetest], which sends through
+// [earshot/internal/discord/discordtest/wire], and [earshot/internal/discord/peers] has other
+// people's clients call us there.
 //
 // # On-device models
 //

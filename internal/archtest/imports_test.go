@@ -57,6 +57,7 @@ var may = map[string]string{
 	"internal/discord/mls":           "",
 	"internal/discord/davetest":      "internal/discord/mls",
 	"internal/discord/discordtest":   "internal/discord/davetest",
+	"internal/discord/discordtest/*": "",
 	"internal/discord/peers":         "",
 	"internal/scenetest":             "./...",
 	"llm/...":                        "", // engines know about words, not about us
@@ -107,6 +108,7 @@ var doubles = []string{
 	"internal/archtest",
 	"internal/discord/davetest",
 	"internal/discord/discordtest",
+	"internal/discord/discordtest/wire",
 	"internal/discord/peers",
 	"internal/helper/helpertest",
 	"internal/playback/playbacktest",
