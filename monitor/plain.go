@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"strconv"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -28,6 +30,34 @@ type Lines struct {
 	After  int64     // write the events after this sequence, if it is not 0
 	Last   int       // how many of the newest events to write first
 	Follow bool      // continue with new events, until ctx ends
+}
+
+// Start sets from when on events are written; an empty text leaves that as it is.
+func (l *Lines) Start(text string, now time.Time) error {
+	text = strings.TrimSpace(text)
+	if text == "" {
+		return nil
+	}
+	if n, ok := strings.CutPrefix(text, "after:"); ok {
+		after, err := strconv.ParseInt(n, 10, 64)
+		if err != nil || after < 0 {
+			return errors.New("after: needs a sequence, a number from 0")
+		}
+		if l.After = after; after == 0 {
+			l.Since = time.Unix(0, 0)
+		}
+		return nil
+	}
+	if d, err := time.ParseDuration(text); err == nil && d >= 0 {
+		l.Since = now.Add(-d)
+		return nil
+	}
+	at, ok := model.Moment(text, now)
+	if !ok {
+		return errors.New("not a time; write 10m, 14:05, yesterday 14:05, 2026-11-22 or after:SEQUENCE")
+	}
+	l.Since = at
+	return nil
 }
 
 // Run writes until ctx ends, the reader goes away, or the daemon refuses. After a lost connection

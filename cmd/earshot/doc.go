@@ -211,7 +211,7 @@
 //
 // This command is its command line: commands.go is the table of commands, each has a file, and
 // run.go is the main job. [earshot/internal/transcript] tells people what happened,
-// [earshot/internal/completion] completes command lines, and [earshot/internal/systemd] makes it a
-// service. The rules of the repository, such as who may import whom, are tests in
-// internal/archtest.
+// [earshot/internal/completion] completes command lines, [earshot/internal/firststart] asks what
+// earshot may use before it starts, and [earshot/internal/systemd] makes it a service. The rules of
+// the repository, such as who may import whom, are tests in internal/archtest.
 package main
