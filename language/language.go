@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // Words returns the words of a text in small letters, without punctuation: letters, digits, and
@@ -60,6 +61,19 @@ func SameWords[T ~string](a, b T) bool {
 	}
 	one, other := words(a), words(b)
 	return slices.EqualFunc(one, other, strings.EqualFold) && (len(one) > 0 || a == b)
+}
+
+// WholeRunes returns text without a partial rune at its end.
+func WholeRunes(text string) string {
+	for n := 1; n < utf8.UTFMax && n <= len(text); n++ {
+		if tail := text[len(text)-n:]; utf8.RuneStart(tail[0]) {
+			if !utf8.FullRuneInString(tail) {
+				return text[:len(text)-n]
+			}
+			break
+		}
+	}
+	return text
 }
 
 // Unspaced reports whether r belongs to a script that has no spaces between words.

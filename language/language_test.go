@@ -53,6 +53,14 @@ func TestSameWords(t *testing.T) {
 	}
 }
 
+func TestWholeRunes(t *testing.T) {
+	for text, want := range map[string]string{"": "", "a": "a", "Är": "Är", "r\xc3": "r", "🙂": "🙂", "a🙂"[:4]: "a", "a🙂"[:2]: "a", "a\xff": "a\xff", "\x80": "\x80"} {
+		if got := language.WholeRunes(text); got != want {
+			t.Errorf("%q is whole as %q, want %q", text, got, want)
+		}
+	}
+}
+
 // FuzzWords: whatever the text, words have no space and no capitals, and folding twice is the same.
 func FuzzWords(f *testing.F) {
 	for _, s := range []string{"", "Don't", "a-b/c", "İstanbul", "ǅ", "\xff’", strings.Repeat("x ", 100)} {
