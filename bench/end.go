@@ -29,7 +29,7 @@ func ending(ctx context.Context, b bench) (rows []Row, err error) {
 		ours := func() ([]float64, error) {
 			n++
 			name := fmt.Sprintf("end-%v-%d", state.talks, n)
-			d, err := b.startDaemon(ctx, name, "providers: {webcam: {enabled: false}}\n"+model(script)+"}\n")
+			d, err := b.startDaemon(ctx, name, "providers: {webcam: {enabled: false}}\n"+scriptSection(script)+"}\n")
 			if err != nil {
 				return nil, err
 			}

@@ -11,6 +11,7 @@ import (
 
 	"earshot"
 	"earshot/monitor"
+	"earshot/monitor/model"
 	"earshot/server/client"
 )
 
@@ -81,7 +82,7 @@ func (w *watcher) watches(ctx context.Context) {
 	in, out := newIdleKeys(ctx), w
 	w.failed <- monitor.Run(ctx, monitor.Config{
 		Daemon: w.client, Door: w.client, NewID: newID, In: in, Out: out, Env: []string{"TERM=xterm-256color"}, Width: 120, Height: 40,
-		Drawn: func(s monitor.Screen) {
+		Drawn: func(s model.Screen) {
 			w.mu.Lock()
 			defer w.mu.Unlock()
 			if w.mark == "" || w.drawn {

@@ -39,7 +39,7 @@ func reloading(ctx context.Context, b bench) (rows []Row, err error) {
 		return nil, err
 	}
 	base := "providers: {webcam: {enabled: false}, console: {enabled: false}}\noutlets: {console: {enabled: false}}\n"
-	d, err := b.startDaemon(ctx, "reload", base+model(script)+"}\n")
+	d, err := b.startDaemon(ctx, "reload", base+scriptSection(script)+"}\n")
 	if err != nil {
 		return nil, err
 	}
@@ -67,8 +67,8 @@ func reloading(ctx context.Context, b bench) (rows []Row, err error) {
 	return append(rows, row("from word to word of a reply, configuration saved 10 times a second", "ms", edited, quiet, note)), nil
 }
 
-// model is the part of a configuration that names a script.
-func model(script string) string {
+// scriptSection is the part of a configuration that names a script.
+func scriptSection(script string) string {
 	return "executive: {llm: {provider: script, model: \"\", host: \"\", script: " + script + "}"
 }
 
@@ -85,7 +85,7 @@ func (r *reread) save() (waits string, err error) {
 	r.saves++
 	waits = fmt.Sprintf("/nowhere/%d", r.saves)
 	text := fmt.Sprintf("%s%s, tools: {workspace: %s}, conversational: {temperature: 0.%d}}\nagents: [{name: Scout, description: edit %d}]\n",
-		r.base, strings.Replace(model(r.script), "provider", fmt.Sprintf("idle_seconds: %d, provider", 30+r.saves%2), 1), waits, r.saves%9+1, r.saves)
+		r.base, strings.Replace(scriptSection(r.script), "provider", fmt.Sprintf("idle_seconds: %d, provider", 30+r.saves%2), 1), waits, r.saves%9+1, r.saves)
 	if r.saves%2 == 0 {
 		text = strings.Replace(text, ", tools: {workspace: "+waits+"}", "", 1)
 		waits = ""

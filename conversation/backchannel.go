@@ -7,6 +7,7 @@ import (
 	"unicode"
 
 	"earshot"
+	"earshot/language"
 )
 
 const (
@@ -55,7 +56,7 @@ func backchannel(u earshot.Utterance, about SpeechContext) bool {
 
 // meaningless are words that interrupt nobody by themselves, and that recognisers write for "mm-hm"
 // and "uh-huh".
-var meaningless = wordSet("a am an and her him i'm it of off on the them us you from")
+var meaningless = language.Set("a am an and her him i'm it of off on the them us you from")
 
 // lettered reports whether words begin with a hum in single letters: "m m them".
 func lettered(said []string) bool {

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"earshot/language"
 )
 
 const (
@@ -61,7 +63,7 @@ func (c *Continuation) End() string { return c.decide(true) }
 
 // decide returns what may be said of the held text: nothing as long as it may be a repetition.
 func (c *Continuation) decide(last bool) string {
-	if c.done || c.held == "" || !last && partial(c.held) {
+	if c.done || c.held == "" || !last && language.WholeRunes(c.held) != c.held {
 		return ""
 	}
 	words, ends := spansOf(c.held)
@@ -98,16 +100,6 @@ func (c *Continuation) decide(last bool) string {
 		}
 	}
 	return c.joint(text)
-}
-
-// partial reports whether text ends within a rune.
-func partial(text string) bool {
-	for n := 1; n <= min(utf8.UTFMax, len(text)); n++ {
-		if tail := text[len(text)-n:]; utf8.RuneStart(tail[0]) {
-			return !utf8.FullRuneInString(tail)
-		}
-	}
-	return false
 }
 
 // joint returns text with a missing space in front.
@@ -170,8 +162,7 @@ func spansOf(text string) (words []string, ends []int) {
 	return words, ends
 }
 
-// unspaced reports whether r belongs to a script without spaces.
+// unspaced reports whether r belongs to a script without spaces, or is one of its marks.
 func unspaced(r rune) bool {
-	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar) ||
-		strings.ContainsRune("。！？、，；：", r)
+	return language.Unspaced(r) || strings.ContainsRune("。！？、，；：", r)
 }

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"earshot/language"
 )
 
 // angled reports whether a token begins in text at an angle bracket: either a token of chat
@@ -108,33 +110,25 @@ func glued(text string, at int) bool {
 	return at > 0 && (letter(r) || r == ')')
 }
 
-func wordSet(list string) map[string]bool {
-	m := make(map[string]bool)
-	for w := range strings.FieldsSeq(list) {
-		m[w] = true
-	}
-	return m
-}
-
 var (
 	// The tags that steer models wherever they are.
-	hardTags = wordSet(`think thinking thought thoughts reasoning world tool_call tool_calls tool_response tool_result
+	hardTags = language.Set(`think thinking thought thoughts reasoning world tool_call tool_calls tool_response tool_result
 		tool_results tools function_call function_calls function_response invoke antml bos eos pad unk
 		bos_token eos_token eop_token eot eom eoh eoa sop eop im_start im_end image_soft_token mask_token
 		system_prompt human_turn answer_start`)
 
 	// The tags that steer models but are also ordinary types and tags.
-	softTags = wordSet(`system user assistant human function tool developer instructions`)
+	softTags = language.Set(`system user assistant human function tool developer instructions`)
 
 	tagPrefixes = []string{"start_of_", "end_of_", "begin_of_", "reserved_", "extra_id_", "special_", "tokens_unused", "unused",
 		"seed:", "start_function", "end_function", "escape>", "0x", "antml:"}
 
-	hardWords = wordSet(`inst tool_calls tool_results available_tools system_prompt tool_content call_id img_break img_end
+	hardWords = language.Set(`inst tool_calls tool_results available_tools system_prompt tool_content call_id img_break img_end
 		gmask smask begin_inst`)
-	softWords = wordSet(`system user assistant human think args prefix suffix middle img cls sep mask pad unk bos eos`)
+	softWords = language.Set(`system user assistant human think args prefix suffix middle img cls sep mask pad unk bos eos`)
 
 	// The words in tokens between bars.
-	templates = wordSet(`im_start im_end im_sep start_header_id end_header_id eot_id eom_id begin_of_text end_of_text endoftext
+	templates = language.Set(`im_start im_end im_sep start_header_id end_header_id eot_id eom_id begin_of_text end_of_text endoftext
 		endofprompt python_tag system user assistant tool end start message channel constrain return call
 		start_of_turn_token end_of_turn_token system_token user_token chatbot_token start_of_role end_of_role
 		start_thinking end_thinking begin▁of▁sentence end▁of▁sentence fim_prefix fim_middle fim_suffix endofturn`)

@@ -1,6 +1,5 @@
 // Package conversation deals with what participants say to each other: the envelope that tells a
-// model who said what, for whom a message is, what a model is told about the people present, and
-// how long agents may talk among themselves.
+// model who said what, for whom a message is, and what a model is told about the people present.
 //
 // A message reaches a model in an [Envelope], which is made from typed fields when the prompt is
 // built. Nothing in a text can pass for another envelope, for a section of the prompt, or for a

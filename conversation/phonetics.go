@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"earshot"
+	"earshot/language"
 )
 
 // A recogniser writes known words that sound like what was said: "stop talk and" for "stop
@@ -184,10 +185,10 @@ func (l AddressClassifier) Misheard(text earshot.Text, about SpeechContext) int 
 var summoning = phoneticCode("hey")
 
 var (
-	questionWords = wordSet("what who when where why how which whose what's who's where's when's how's whats whos")
-	auxiliaries   = wordSet("can could do does did will would should shall may might have has can't won't don't didn't isn't aren't is are was were am")
-	pronouns      = wordSet("i you he she we they it there this that me anybody anyone somebody someone")
-	determiners   = wordSet("a an the this that these those my his her our their one's")
+	questionWords = language.Set("what who when where why how which whose what's who's where's when's how's whats whos")
+	auxiliaries   = language.Set("can could do does did will would should shall may might have has can't won't don't didn't isn't aren't is are was were am")
+	pronouns      = language.Set("i you he she we they it there this that me anybody anyone somebody someone")
+	determiners   = language.Set("a an the this that these those my his her our their one's")
 )
 
 // questions reports whether words begin a question: "what" that is not followed by "I", "you" or

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"strings"
 	"unicode/utf8"
+
+	"earshot/language"
 )
 
 // Unescape returns the text from which [Escape] made text.
@@ -65,13 +67,7 @@ func (r *Unescaper) End() string {
 // unsettled returns the offset in text from which more text may change the result. There is either
 // an incomplete letter, or a letter that a mark may change, with its marks so far.
 func unsettled(text string) int {
-	end := len(text)
-	for i := max(0, end-utf8.UTFMax); i < end; i++ {
-		if utf8.RuneStart(text[i]) && !utf8.FullRuneInString(text[i:]) {
-			end = i
-		}
-	}
-	end = len(strings.TrimRight(text[:end], string(mark)))
+	end := len(strings.TrimRight(language.WholeRunes(text), string(mark)))
 	r, size := utf8.DecodeLastRuneInString(text[:end])
 	if _, ok := wild[r]; ok || r == bar {
 		return end - size

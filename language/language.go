@@ -5,8 +5,10 @@
 package language
 
 import (
+	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // Words returns the words of a text in small letters, without punctuation: letters, digits, and
@@ -49,6 +51,34 @@ func Fold(text string) string {
 		}
 	}
 	return b.String()
+}
+
+// SameWords reports whether two texts have the same words: case, space and punctuation make no
+// difference.
+func SameWords[T ~string](a, b T) bool {
+	words := func(t T) []string {
+		return strings.FieldsFunc(string(t), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	}
+	one, other := words(a), words(b)
+	return slices.EqualFunc(one, other, strings.EqualFold) && (len(one) > 0 || a == b)
+}
+
+// WholeRunes returns text without a partial rune at its end.
+func WholeRunes(text string) string {
+	for n := 1; n < utf8.UTFMax && n <= len(text); n++ {
+		if tail := text[len(text)-n:]; utf8.RuneStart(tail[0]) {
+			if !utf8.FullRuneInString(tail) {
+				return text[:len(text)-n]
+			}
+			break
+		}
+	}
+	return text
+}
+
+// Unspaced reports whether r belongs to a script that has no spaces between words.
+func Unspaced(r rune) bool {
+	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
 }
 
 // Set returns the words of a list that are separated by spaces.

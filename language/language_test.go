@@ -39,6 +39,28 @@ func TestSet(t *testing.T) {
 	}
 }
 
+func TestSameWords(t *testing.T) {
+	for _, tt := range []struct {
+		a, b string
+		want bool
+	}{
+		{"The tide is high.", "the TIDE is: high", true}, {"well-known", "well known", true}, {"", "", true}, {"?", "?", true},
+		{"the tide", "a tide", false}, {"the tide", "the", false}, {"?", "!", false}, {"?", "", false},
+	} {
+		if got := language.SameWords(tt.a, tt.b); got != tt.want {
+			t.Errorf("%q and %q: %v", tt.a, tt.b, got)
+		}
+	}
+}
+
+func TestWholeRunes(t *testing.T) {
+	for text, want := range map[string]string{"": "", "a": "a", "Är": "Är", "r\xc3": "r", "🙂": "🙂", "a🙂"[:4]: "a", "a🙂"[:2]: "a", "a\xff": "a\xff", "\x80": "\x80"} {
+		if got := language.WholeRunes(text); got != want {
+			t.Errorf("%q is whole as %q, want %q", text, got, want)
+		}
+	}
+}
+
 // FuzzWords: whatever the text, words have no space and no capitals, and folding twice is the same.
 func FuzzWords(f *testing.F) {
 	for _, s := range []string{"", "Don't", "a-b/c", "İstanbul", "ǅ", "\xff’", strings.Repeat("x ", 100)} {

@@ -3,7 +3,7 @@ package monitor
 import (
 	"context"
 
-	"earshot/api"
+	"earshot/monitor/model"
 )
 
 // A Feed is one that is asked for the past anew.
@@ -16,32 +16,18 @@ func NewFeed(from Daemon) Feed { return Feed{&feed{from: from, to: newInbox()}} 
 func (f Feed) Reload(ctx context.Context) { f.is.reload(ctx) }
 
 // Around brings what stands around an event, and returns that.
-func (f Feed) Around(ctx context.Context, at int64) Surroundings {
+func (f Feed) Around(ctx context.Context, at int64) model.Surroundings {
 	f.is.around(ctx, at)
 	all := f.is.to.take()
-	return all[len(all)-1].(Surroundings)
+	return all[len(all)-1].(model.Surroundings)
 }
 
 // Agains returns how often that was done.
 func (f Feed) Agains() (n int) {
 	for _, what := range f.is.to.take() {
-		if _, is := what.(Again); is {
+		if _, is := what.(model.Again); is {
 			n++
 		}
 	}
 	return n
 }
-
-// Weighed returns how many bytes the transcript is said to have, and how many it has.
-func Weighed(m *Model) (said, has int) {
-	for _, e := range m.past.all {
-		has += e.words()
-	}
-	return m.past.bytes, has
-}
-
-// What the tests of the pure model look into.
-type (
-	Snapshot = api.Snapshot
-	House    = api.Status
-)

@@ -12,6 +12,7 @@ import (
 
 	"earshot"
 	"earshot/api"
+	"earshot/monitor/model"
 	"earshot/server/client"
 )
 
@@ -152,9 +153,9 @@ func (f *feed) stands(what, why string) {
 	}
 	switch {
 	case !had && why != "":
-		f.to.put(Lost{why})
+		f.to.put(model.Lost{Why: why})
 	case had && len(f.lost) == 0:
-		f.to.put(Reconnection{})
+		f.to.put(model.Reconnection{})
 	}
 }
 
@@ -187,7 +188,7 @@ func (f *feed) begin(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	f.to.put(Past{Events: events, Whole: whole})
+	f.to.put(model.Past{Events: events, Whole: whole})
 	if n := len(events); n > 0 {
 		f.last = events[n-1].Sequence
 	}
@@ -203,7 +204,7 @@ func (f *feed) newest(ctx context.Context, many int) (events []earshot.Event, wh
 		if err != nil {
 			return nil, false, err
 		}
-		f.to.put(Names(p.Names))
+		f.to.put(model.Names(p.Names))
 		events, before = append(p.Events[:len(p.Events):len(p.Events)], events...), p.Before
 		if before == 0 {
 			return events, true, nil
@@ -216,11 +217,11 @@ func (f *feed) newest(ctx context.Context, many int) (events []earshot.Event, wh
 func (f *feed) older(ctx context.Context, before int64) {
 	p, err := f.from.History(ctx, nil, before, pageful)
 	if err != nil {
-		f.to.put(Past{Before: before})
+		f.to.put(model.Past{Before: before})
 		return
 	}
-	f.to.put(Names(p.Names))
-	f.to.put(Past{Before: before, Events: p.Events, Whole: p.Before == 0})
+	f.to.put(model.Names(p.Names))
+	f.to.put(model.Past{Before: before, Events: p.Events, Whole: p.Before == 0})
 }
 
 // reload delivers the newest events again, however often the connection is lost: what was forgotten
@@ -229,7 +230,7 @@ func (f *feed) reload(ctx context.Context) {
 	for {
 		events, _, err := f.newest(ctx, loads)
 		if err == nil {
-			f.to.put(Again{events})
+			f.to.put(model.Again{Events: events})
 			return
 		}
 		select {
@@ -246,8 +247,8 @@ const mostFound = 20
 // seek delivers the events before a sequence that contain some words.
 func (f *feed) seek(ctx context.Context, words string, before int64) {
 	p, err := f.from.Search(ctx, words, before, mostFound)
-	f.to.put(Names(p.Names))
-	f.to.put(Found{Words: words, Events: p.Events, Err: err})
+	f.to.put(model.Names(p.Names))
+	f.to.put(model.Found{Words: words, Events: p.Events, Err: err})
 }
 
 // around delivers the events around an event, as many before it as after it.
@@ -256,8 +257,8 @@ func (f *feed) around(ctx context.Context, at int64) {
 	if err == nil && !slices.ContainsFunc(p.Events, func(e earshot.Event) bool { return e.Sequence == at }) { // the events that follow are too long for one page
 		p, err = f.from.History(ctx, nil, at+1, pageful)
 	}
-	f.to.put(Names(p.Names))
-	f.to.put(Surroundings{At: at, Events: p.Events, Whole: p.Before == 0, Err: err})
+	f.to.put(model.Names(p.Names))
+	f.to.put(model.Surroundings{At: at, Events: p.Events, Whole: p.Before == 0, Err: err})
 }
 
 // live delivers the state of the room.

@@ -5,6 +5,7 @@ import (
 
 	"earshot"
 	"earshot/api"
+	"earshot/monitor/model"
 )
 
 // mostWaiting is how many events may wait for the screen. Beyond that, the sender waits. At the
@@ -21,7 +22,7 @@ type inbox struct {
 	events []earshot.Event
 	live   *api.Snapshot
 	house  *api.Status
-	piece  *Piece
+	piece  *model.Piece
 	rest   []any // the rare messages
 	shut   bool
 }
@@ -51,7 +52,7 @@ func (b *inbox) put(what any) {
 		b.live = &w
 	case api.Status:
 		b.house = &w
-	case Piece:
+	case model.Piece:
 		b.piece = &w
 	default:
 		b.rest = append(b.rest, w)
@@ -80,7 +81,7 @@ func (b *inbox) take() (all []any) {
 	}
 	all = append(all, b.rest...)
 	if len(b.events) > 0 {
-		all = append(all, Events(b.events))
+		all = append(all, model.Events(b.events))
 	}
 	if b.piece != nil {
 		all = append(all, *b.piece)

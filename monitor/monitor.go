@@ -7,9 +7,8 @@
 // beginning with the newest page and then live. The state of the room arrives as snapshots, of
 // which only the newest matters.
 //
-// [Model] holds all of the logic: events, snapshots and keys go in, and a [Screen] and effects come
-// out. It has no goroutine and no clock. Around it, [Run] has bubbletea read the keys and draw, and
-// [Lines] writes one line for each event if there is no screen.
+// A [earshot/monitor/model.Model] decides what is shown. Around it, [Run] has bubbletea read the
+// keys and draw, and [Lines] writes one line for each event if there is no screen.
 //
 // The bounds are:
 //
@@ -25,10 +24,4 @@
 // When the connection is lost, the last row says so, once. The monitor reconnects and continues
 // after the last sequence it received, so nothing is lost or doubled. Input that was typed and not
 // acknowledged is sent again with the same ID, and kept only once.
-//
-// All text is foreign. It goes through [earshot/internal/terminal.Safe], and rows after the first
-// are indented, so that nobody can write a line that looks like another person's.
-//
-// Terminals do not agree on the width of emoji and of some scripts. Each cluster is assigned the
-// largest width that any of them uses, so a divider may be a column too far to the right.
 package monitor

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -14,6 +15,7 @@ import (
 
 	"earshot"
 	"earshot/api"
+	"earshot/monitor/model"
 )
 
 // Lines writes one line per event, for pipes and for people who use a screen reader.
@@ -30,6 +32,34 @@ type Lines struct {
 	Follow bool      // continue with new events, until ctx ends
 }
 
+// Start sets from when on events are written; an empty text leaves that as it is.
+func (l *Lines) Start(text string, now time.Time) error {
+	text = strings.TrimSpace(text)
+	if text == "" {
+		return nil
+	}
+	if n, ok := strings.CutPrefix(text, "after:"); ok {
+		after, err := strconv.ParseInt(n, 10, 64)
+		if err != nil || after < 0 {
+			return errors.New("after: needs a sequence, a number from 0")
+		}
+		if l.After = after; after == 0 {
+			l.Since = time.Unix(0, 0)
+		}
+		return nil
+	}
+	if d, err := time.ParseDuration(text); err == nil && d >= 0 {
+		l.Since = now.Add(-d)
+		return nil
+	}
+	at, ok := model.Moment(text, now)
+	if !ok {
+		return errors.New("not a time; write 10m, 14:05, yesterday 14:05, 2026-11-22 or after:SEQUENCE")
+	}
+	l.Since = at
+	return nil
+}
+
 // Run writes until ctx ends, the reader goes away, or the daemon refuses. After a lost connection
 // it continues where it was. told, which may be nil, is called when the connection is lost and when
 // it is re-established.
@@ -37,10 +67,7 @@ func (l Lines) Run(ctx context.Context, told func(text string)) error {
 	if told == nil {
 		told = func(string) {}
 	}
-	w := &lineWriter{Lines: l, past: newTranscript(), marks: unicodeMarks}
-	if l.ASCII {
-		w.marks = asciiMarks
-	}
+	w := &lineWriter{Lines: l, printer: model.NewPrinter(l.ASCII)}
 	err := w.run(ctx, told)
 	if errors.Is(err, syscall.EPIPE) || errors.Is(err, io.ErrClosedPipe) || ctx.Err() != nil {
 		return nil // nobody reads any more
@@ -51,8 +78,7 @@ func (l Lines) Run(ctx context.Context, told func(text string)) error {
 // A lineWriter is a running Lines.
 type lineWriter struct {
 	Lines
-	past  *transcript
-	marks marks
+	printer *model.Printer
 
 	mu sync.Mutex // of Out
 }
@@ -87,14 +113,14 @@ func (w *lineWriter) run(ctx context.Context, told func(string)) error {
 // takes writes what has arrived.
 func (w *lineWriter) takes(what any, told func(string)) error {
 	switch what := what.(type) {
-	case Events:
+	case model.Events:
 		for _, e := range what {
 			if err := w.write(e); err != nil {
 				return err
 			}
 		}
 	case api.Status:
-		w.knows(what)
+		w.printer.Know(what)
 	case api.Snapshot:
 		if w.JSON && w.Live {
 			return w.line(struct {
@@ -102,25 +128,14 @@ func (w *lineWriter) takes(what any, told func(string)) error {
 				Live api.Snapshot `json:"live"`
 			}{"live", what})
 		}
-	case Names:
-		for id, name := range what {
-			w.past.call(id, name, false)
-		}
-	case Lost:
+	case model.Names:
+		w.printer.Call(what)
+	case model.Lost:
 		told(what.Why + "; trying again")
-	case Reconnection:
+	case model.Reconnection:
 		told("earshot is back")
 	}
 	return nil
-}
-
-func (w *lineWriter) knows(h api.Status) {
-	for _, p := range append(h.Known, h.You) {
-		w.past.call(p.ID, p.Name, false)
-	}
-	for _, a := range h.Agents {
-		w.past.call(a.ID, a.Name, true)
-	}
 }
 
 // first writes the past events, and returns the sequence after which to continue.
@@ -129,7 +144,7 @@ func (w *lineWriter) first(ctx context.Context) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	w.knows(is)
+	w.printer.Know(is)
 	var pages [][]earshot.Event
 	before, n := int64(0), 0
 	enough := func(p []earshot.Event) bool {
@@ -148,15 +163,13 @@ func (w *lineWriter) first(ctx context.Context) (int64, error) {
 		if err != nil {
 			return 0, err
 		}
-		for id, name := range p.Names {
-			w.past.call(id, name, false)
-		}
+		w.printer.Call(p.Names)
 		pages, n, before = append(pages, p.Events), n+len(p.Events), p.Before
-		if before == 0 || enough(p.Events) || n > kept {
+		if before == 0 || enough(p.Events) || n > model.MaxEntries {
 			break
 		}
 	}
-	if w.After > 0 && w.Follow && n > kept {
+	if w.After > 0 && w.Follow && n > model.MaxEntries {
 		return w.After, nil // too many to hold: they arrive like those that follow
 	}
 	last := int64(0)
@@ -166,11 +179,11 @@ func (w *lineWriter) first(ctx context.Context) (int64, error) {
 			last = max(last, e.Sequence)
 			switch {
 			case w.After > 0 && e.Sequence <= w.After, w.After == 0 && !w.Since.IsZero() && e.At.Before(w.Since):
-				w.past.add(e) // recorded, so that what is said about the event has a subject
+				w.printer.Add(e)
 				continue
 			case w.After == 0 && w.Since.IsZero() && skip > 0:
 				skip--
-				w.past.add(e)
+				w.printer.Add(e)
 				continue
 			}
 			if err := w.write(e); err != nil {
@@ -189,25 +202,10 @@ func (w *lineWriter) write(e earshot.Event) error {
 	if w.JSON {
 		return w.line(e)
 	}
-	had := w.past.next // counted by key, since the number of entries is bounded
-	w.past.add(e)
-	var r row
-	if d, is := e.Body.(earshot.Decision); is {
-		about := "by itself: "
-		if of := w.past.by[d.About]; of != nil {
-			about = "about " + w.marks.name(w.past.name(of.event.Author)) + " " + w.past.opening(w.marks, of, 60) + ": "
-		}
-		r = w.past.verdict(w.marks, d, about)
-	} else if w.past.next > had {
-		text, notes := w.past.tell(w.marks, w.past.all[len(w.past.all)-1])
-		r = text
-		for _, note := range notes {
-			r = append(append(r, span{plain, " | "}), note...)
-		}
-	} else {
+	text := w.printer.Line(e)
+	if text == "" {
 		return nil
 	}
-	text := e.At.Local().Format("2006-01-02 15:04:05 ") + strings.ReplaceAll(r.text(), "\n", " / ") + "\n"
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	_, err := io.WriteString(w.Out, text)

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"earshot"
+	"earshot/monitor/model"
 )
 
 const (
@@ -41,7 +42,7 @@ type Config struct {
 	Width  int      // for an output that is not a terminal; 0 for one that is
 	Height int
 
-	Drawn func(Screen) // receives what was drawn, for measurements; may be nil
+	Drawn func(model.Screen) // receives what was drawn, for measurements; may be nil
 }
 
 // Run shows the monitor until the person leaves, ctx ends, or the daemon refuses.
@@ -52,7 +53,7 @@ func Run(ctx context.Context, c Config) error {
 	f := &feed{from: c.Daemon, to: in}
 	s := newSeat(c.Door, c.Handle, c.Via, c.NewID, in)
 	g, gctx := errgroup.WithContext(ctx)
-	sc := &teaModel{cfg: c, model: New(c.ASCII), inbox: in, feed: f, seat: s, beside: func(f func(context.Context)) {
+	sc := &teaModel{cfg: c, model: model.New(c.ASCII), inbox: in, feed: f, seat: s, beside: func(f func(context.Context)) {
 		g.Go(func() error {
 			f(gctx)
 			return nil
@@ -111,7 +112,7 @@ type inboxMsg struct{}
 // A teaModel runs a Model on a terminal.
 type teaModel struct {
 	cfg    Config
-	model  *Model
+	model  *model.Model
 	inbox  *inbox
 	feed   *feed
 	seat   *seat
@@ -119,7 +120,7 @@ type teaModel struct {
 
 	stale   bool
 	content string
-	screen  Screen
+	screen  model.Screen
 }
 
 // Init implements [tea.Model].
@@ -128,16 +129,16 @@ func (s *teaModel) Init() tea.Cmd { return nil }
 // Update implements [tea.Model].
 func (s *teaModel) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	now := time.Now()
-	var effects []Effect
+	var effects []model.Effect
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
-		effects = s.model.Step(now, Size{msg.Width, msg.Height})
+		effects = s.model.Step(now, model.Size{Width: msg.Width, Height: msg.Height})
 	case tea.KeyPressMsg:
-		effects = s.model.Step(now, Key{msg.Keystroke(), msg.Text})
+		effects = s.model.Step(now, model.Key{Name: msg.Keystroke(), Text: msg.Text})
 	case tea.PasteMsg:
-		effects = s.model.Step(now, Key{"paste", strings.ReplaceAll(msg.Content, "\r", "\n")})
+		effects = s.model.Step(now, model.Key{Name: "paste", Text: strings.ReplaceAll(msg.Content, "\r", "\n")})
 	case inboxMsg:
-		effects = s.model.Step(now, Tick{})
+		effects = s.model.Step(now, model.Tick{})
 		for _, what := range s.inbox.take() {
 			effects = append(effects, s.model.Step(now, what)...)
 		}
@@ -154,21 +155,21 @@ func (s *teaModel) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 }
 
 // do carries out an effect of the model.
-func (s *teaModel) do(e Effect) tea.Cmd {
+func (s *teaModel) do(e model.Effect) tea.Cmd {
 	switch e := e.(type) {
-	case Quit:
+	case model.Quit:
 		return tea.Quit
-	case Older:
+	case model.Older:
 		s.beside(func(ctx context.Context) { s.feed.older(ctx, e.Before) })
-	case Seek:
+	case model.Seek:
 		s.beside(func(ctx context.Context) { s.feed.seek(ctx, e.Words, e.Before) })
-	case Around:
+	case model.Around:
 		s.beside(func(ctx context.Context) { s.feed.around(ctx, e.At) })
-	case Reload:
+	case model.Reload:
 		s.beside(s.feed.reload)
-	case JoinRequest:
+	case model.JoinRequest:
 		s.seat.sit()
-	case Emit:
+	case model.Emit:
 		s.seat.say(e.Body)
 	}
 	return nil
@@ -179,8 +180,8 @@ func (s *teaModel) View() tea.View {
 	if s.stale {
 		s.screen, s.stale = s.model.Screen(), false
 		s.content = strings.Join(s.screen.Rows, "\n")
-		if s.model.view.follow && !s.model.help && !s.model.zoomed {
-			s.seat.drawn(s.model.mine)
+		if reply, shown := s.model.Reply(); shown {
+			s.seat.drawn(reply)
 		}
 		if s.cfg.Drawn != nil {
 			s.cfg.Drawn(s.screen)

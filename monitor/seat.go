@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"earshot"
+	"earshot/monitor/model"
 	"earshot/providers"
 	"earshot/server/attach"
 	"earshot/server/client"
@@ -63,7 +64,7 @@ func (s *seat) say(b earshot.Body) {
 	if n := len(s.queue); n > 0 && b.Kind() == earshot.KindTyping && s.queue[n-1].Body.Kind() == earshot.KindTyping && n > 1 {
 		s.queue[n-1] = e
 	} else if n >= unsent {
-		s.to.put(Told{"not sent: an earlier message is still waiting; is the connection lost?"})
+		s.to.put(model.Told{Text: "not sent: an earlier message is still waiting; is the connection lost?"})
 		return
 	} else {
 		s.queue = append(s.queue, e)
@@ -85,7 +86,7 @@ func (s *seat) run(ctx context.Context) error {
 	for ctx.Err() == nil {
 		err := s.door.Attach(ctx, s, s, new(attach.Names))
 		if r, ok := client.Refused(err); ok {
-			s.to.put(Told{"you cannot take part: " + r.Error()})
+			s.to.put(model.Told{Text: "you cannot take part: " + r.Error()})
 			return nil
 		}
 		select {
@@ -113,7 +114,7 @@ func (s *seat) Run(ctx context.Context, emit providers.Emit) error {
 			return err // it will be sent again, with the same ID, and kept only once
 		}
 		if err != nil && e.Body.Kind() != earshot.KindTyping {
-			s.to.put(Told{"not sent: " + err.Error() + "; the up arrow brings it back"})
+			s.to.put(model.Told{Text: "not sent: " + err.Error() + "; the up arrow brings it back"})
 		}
 		s.sent(e.ID)
 	}
@@ -152,17 +153,17 @@ func (s *seat) Show(e earshot.Event) {
 		if b.Cure != "" {
 			text += "\n→ " + b.Cure
 		}
-		s.to.put(Told{text})
+		s.to.put(model.Told{Text: text})
 	case earshot.Message:
 		if e.Sequence == 0 {
-			s.to.put(Told{"(off the record) " + string(b.Whole())})
+			s.to.put(model.Told{Text: "(off the record) " + string(b.Whole())})
 		}
 	}
 }
 
 // Open implements [earshot.Outlet]. It cuts a speech that is still going on.
 func (s *seat) Open(ctx context.Context, o earshot.Opening, heard func(earshot.Heard)) (earshot.Speaking, error) {
-	sp := &speech{seat: s, heard: heard, piece: Piece{Opening: o, Since: time.Now()}}
+	sp := &speech{seat: s, heard: heard, piece: model.Piece{Opening: o, Since: time.Now()}}
 	sp.change = sync.NewCond(&sp.mu)
 	s.mu.Lock()
 	was := s.speech
@@ -177,7 +178,7 @@ func (s *seat) Open(ctx context.Context, o earshot.Opening, heard func(earshot.H
 }
 
 // drawn notes that a piece was on the screen.
-func (s *seat) drawn(p Piece) {
+func (s *seat) drawn(p model.Piece) {
 	s.mu.Lock()
 	sp := s.speech
 	s.mu.Unlock()
@@ -194,7 +195,7 @@ type speech struct {
 
 	mu       sync.Mutex
 	change   *sync.Cond
-	piece    Piece
+	piece    model.Piece
 	ends     []int // of each clause, in bytes of the text
 	shown    int
 	paused   bool

@@ -10,8 +10,11 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/charmbracelet/x/ansi"
+
 	"earshot"
 	"earshot/monitor"
+	"earshot/monitor/model"
 	"earshot/providers"
 	"earshot/server/attach"
 )
@@ -50,11 +53,18 @@ func (d *door) Attach(ctx context.Context, p providers.Provider, o earshot.Outle
 func (d *door) said() string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	var effects []monitor.Effect
+	var all []string
 	for _, e := range d.events {
-		effects = append(effects, monitor.Emit{Body: e.Body})
+		switch b := e.Body.(type) {
+		case earshot.Typing:
+			all = append(all, map[bool]string{true: "types", false: "stops"}[b.Began])
+		case earshot.Message:
+			all = append(all, fmt.Sprintf("%q", string(b.Text)))
+		case earshot.Command:
+			all = append(all, strings.TrimSpace("/"+b.Name+" "+string(b.Args)))
+		}
 	}
-	return tale(effects)
+	return strings.Join(all, ", ")
 }
 
 // A desk is somebody at a monitor, at simulated time.
@@ -64,7 +74,7 @@ type desk struct {
 	keys   *io.PipeWriter
 	ended  chan error
 	mu     sync.Mutex
-	screen monitor.Screen
+	screen model.Screen
 }
 
 // sit opens a monitor. It must be left by q.
@@ -78,7 +88,7 @@ func sit(t *testing.T, d *door, p *peer) *desk {
 			Daemon: p, Door: d, Handle: earshot.Handle{Provider: "console", ID: "uid1"}, Via: "console",
 			NewID: func() earshot.EventID { n++; return earshot.EventID(fmt.Sprint("id", n)) },
 			In:    in, Out: io.Discard, Env: []string{"TERM=xterm-256color", "SSH_TTY=x"}, Width: 80, Height: 24,
-			Drawn: func(s monitor.Screen) {
+			Drawn: func(s model.Screen) {
 				at.mu.Lock()
 				defer at.mu.Unlock()
 				at.screen = s
@@ -97,7 +107,7 @@ func (d *desk) types(keys string) {
 func (d *desk) shows() string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return words(d.screen)
+	return ansi.Strip(strings.Join(d.screen.Rows, "\n"))
 }
 
 // leave leaves.

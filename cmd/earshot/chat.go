@@ -157,7 +157,7 @@ type sayCommand struct {
 	identityFlags
 	Room earshot.RoomID `help:"The room; the desk by default." placeholder:"ROOM"`
 	Text []string       `arg:"" optional:"" help:"What to say. - sends all of standard input as one message; without a text, each line of it is a message. To begin a text with a slash, write //."`
-	JSON bool           `help:"Print each reply and how it ended as JSON."`
+	JSON bool           `help:"Print each reply and how it ended, and whom it did not reach, as JSON."`
 }
 
 // Run says something, and prints the reply.
@@ -231,18 +231,19 @@ func (c caller) Run(ctx context.Context, emit providers.Emit) error {
 	})
 }
 
-// verdict prints the replies for programs, and fails if one of them did.
+// verdict prints what came of it for programs, and fails if a reply did.
 func (s sayCommand) verdict(a *app, c *client.Client, o *outlet.Recorder) error {
 	code := success
-	for _, e := range o.Replies {
-		if e.Body.(earshot.Reply).Outcome == earshot.Failed {
+	for _, e := range o.Outcomes {
+		r, replied := e.Body.(earshot.Reply)
+		if replied && r.Outcome == earshot.Failed {
 			code = failed
 		}
-		if o.SupersededElsewhere(e) {
+		if replied && o.SupersededElsewhere(r) {
 			code = failed
 			fmt.Fprintln(a.err, "! there is no reply: somebody asked something else in the same conversation first, and the answer is to that")
 		}
-		if len(s.Text) > 0 && outlet.CutUnheard(e) { // of several lines one may have cut the reply to another
+		if replied && len(s.Text) > 0 && outlet.CutUnheard(r) { // of several lines one may have cut the reply to another
 			code = failed
 			fmt.Fprintln(a.err, "! there is no reply: something that was said afterwards cut it off before a word of it was heard")
 		}

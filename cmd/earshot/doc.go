@@ -60,8 +60,9 @@
 // [earshot/internal/discord/posts] posts in time; and [earshot/internal/discord/calls] joins voice
 // channels, with an ear for each person and a player for the agent.
 // [earshot/internal/discord/discordtest] is a Discord on loopback, with the delivery service of
-// [earshot/internal/discord/davetest], and
-// [earshot/internal/discord/peers] has other people's clients call us there.
+// [earshot/internal/discord/davetest], which sends through
+// [earshot/internal/discord/discordtest/wire], and [earshot/internal/discord/peers] has other
+// people's clients call us there.
 //
 // # On-device models
 //
@@ -148,7 +149,9 @@
 //     [earshot/executive/turn] is one reply and the truth about what was heard of it, with a
 //     step function for a heart, [earshot/executive/midturn] judges what is said to an agent
 //     that works, [earshot/executive/exchange] lets agents ask one another, and knows when they
-//     have said enough, [earshot/executive/chain] has them answer one another until then, [earshot/executive/latency] measures how long turns take, and
+//     have said enough by what [earshot/executive/turncontrol] counts,
+//     [earshot/executive/chain] has them answer one another until then,
+//     [earshot/executive/latency] measures how long turns take, and
 //     [earshot/executive/delivery] knows the outlets and who is around them;
 //   - unasked: [earshot/executive/think] thinks beside the talk and gives way to it,
 //     [earshot/executive/thoughts] knows what each thought is made from and rests on,
@@ -205,7 +208,8 @@
 // says who it is; [earshot/api] has the types that are sent and received as JSON,
 // [earshot/server/openapi] describes what can be asked, and
 // [earshot/server/audit] writes down who changed something. [earshot/monitor] shows on a screen, or
-// a line an event, what goes on in a room, as far as whoever watches may know it.
+// a line an event, what goes on in a room, as far as whoever watches may know it;
+// [earshot/monitor/model] decides what stands on the screen.
 //
 // # The whole
 //
@@ -220,7 +224,7 @@
 //
 // This command is its command line: commands.go is the table of commands, each has a file, and
 // run.go is the main job. [earshot/internal/transcript] tells people what happened,
-// [earshot/internal/completion] completes command lines, and [earshot/internal/systemd] makes it a
-// service. The rules of the repository, such as who may import whom, are tests in
-// internal/archtest.
+// [earshot/internal/completion] completes command lines, [earshot/internal/firststart] asks what
+// earshot may use before it starts, and [earshot/internal/systemd] makes it a service. The rules of
+// the repository, such as who may import whom, are tests in internal/archtest.
 package main

@@ -1,10 +1,14 @@
 package main
 
 import (
+	"context"
 	"errors"
 
+	"earshot/api"
 	"earshot/config"
+	"earshot/daemon/cameras"
 	"earshot/internal/probe"
+	"earshot/server/client"
 )
 
 type doctorCommand struct {
@@ -36,4 +40,33 @@ func (d doctorCommand) Run(a *app) error {
 		}
 	}
 	return err
+}
+
+// tryCameras looks at the cameras that are wanted, and takes a picture by each, which
+// nobody keeps. Those of an earshot that runs are its own, also if it does not answer: it
+// may have closed them.
+func (a *app) tryCameras(cfg *config.Config) []probe.Finding {
+	looks := probe.Cameras(a.ctx, cfg)
+	if running, err := a.lenses(cfg); err == nil {
+		cameras.Try(a.ctx, cfg.Providers.Webcam, looks, running)
+	}
+	return looks
+}
+
+// lenses returns how it stands with the cameras of the earshot that runs, if one does.
+func (a *app) lenses(cfg *config.Config) (map[string]api.CameraInfo, error) {
+	ctx, cancel := context.WithTimeout(a.ctx, probe.AnswerTimeout)
+	defer cancel()
+	s, err := (&client.Client{Socket: cfg.Server.Path()}).State(ctx)
+	if errors.Is(err, client.ErrNotRunning) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	all := make(map[string]api.CameraInfo)
+	for _, l := range s.Cameras {
+		all[l.Camera] = l
+	}
+	return all, nil
 }

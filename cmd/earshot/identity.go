@@ -13,7 +13,6 @@ import (
 
 	"earshot/internal/field"
 	"earshot/internal/login"
-	"earshot/internal/probe"
 	"earshot/internal/terminal"
 	"earshot/participants"
 )
@@ -25,9 +24,6 @@ type identityFlags struct {
 
 // lastIdentity is what somebody says who wants to be who they were.
 const lastIdentity = "last"
-
-// tries is how often somebody is asked who they are: two slips are forgiven.
-const tries = 3
 
 // speaker is who somebody is who does not say it and cannot be asked: the
 // account's own person, or a script where there is no terminal at all.
@@ -47,7 +43,7 @@ type entrance func(ctx context.Context, i identityFlags, p login.Prompt) (name s
 // enter is the entrance of who may be asked.
 func (a *app) enter(ctx context.Context, i identityFlags, p login.Prompt) (string, field.Secret, error) {
 	if i.Identity == "" && a.person() {
-		return a.ask(ctx, p.OwnFirst().Offer(login.LastName()))
+		return p.OwnFirst().Offer(login.LastName()).Ask(ctx, a.in, a.printed, a.introduce)
 	}
 	return a.enterAs(a.speaker())(ctx, i, p)
 }
@@ -93,47 +89,4 @@ func (a *app) introduce(ctx context.Context, name string, p login.Prompt) (strin
 		secret = field.Secret(typed)
 	}
 	return name, secret, p.Claim(ctx, name, secret)
-}
-
-// ask asks the person at this terminal who they are, until they can be let in.
-func (a *app) ask(ctx context.Context, p login.Prompt) (name string, secret field.Secret, err error) {
-	a.list(p)
-	for range tries {
-		fmt.Fprint(a.printed(), p.Question())
-		line, err := login.ReadLine(ctx, a.in)
-		if err != nil {
-			fmt.Fprintln(a.out)
-			return "", "", err
-		}
-		if name, err = p.Parse(line); err == nil {
-			name, secret, err = a.introduce(ctx, name, p)
-		}
-		if err == nil || errors.Is(err, login.ErrLeft) {
-			return name, secret, err
-		}
-		problem, cure := probe.Explain(err)
-		fmt.Fprintln(a.printed(), terminal.Safe(problem))
-		if cure != "" {
-			fmt.Fprintf(a.printed(), "  → %s\n", terminal.Safe(cure))
-		}
-	}
-	return "", "", &verdict{failed, fmt.Errorf("no valid identity after %d tries", tries)}
-}
-
-// list shows whom one can say to be, whose account it is first.
-func (a *app) list(p login.Prompt) {
-	fmt.Fprint(a.out, "Who are you?\n\n")
-	widest := 0
-	for _, k := range p.Known {
-		widest = max(widest, len([]rune(k.Name)))
-	}
-	for i, k := range p.Known {
-		about := k.Description
-		if about == "" && k.ID == p.Own && p.Own != "" {
-			about = "may change settings"
-		}
-		line := fmt.Sprintf("  %2d  %-*s  %s", i+1, widest, k.Name, about)
-		fmt.Fprintln(a.printed(), strings.TrimRight(terminal.Safe(line), " "))
-	}
-	fmt.Fprintln(a.out)
 }

@@ -1,19 +1,16 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"os/signal"
-	"strconv"
 	"strings"
 	"sync"
 	"syscall"
 	"time"
 
-	"golang.org/x/sys/unix"
 	"golang.org/x/term"
 
 	"earshot"
@@ -38,9 +35,9 @@ type monitorCommand struct {
 
 // Run shows what goes on, and why.
 func (c monitorCommand) Run(a *app) error {
-	lines := monitor.Lines{Out: a.out, JSON: c.JSON, Live: c.Live, Last: max(0, c.Last), Follow: !c.NoFollow, ASCII: ascii(os.Getenv)}
-	if err := c.since(&lines, time.Now()); err != nil {
-		return &verdict{misused, err}
+	lines := monitor.Lines{Out: a.out, JSON: c.JSON, Live: c.Live, Last: max(0, c.Last), Follow: !c.NoFollow, ASCII: terminal.ASCII(os.Getenv)}
+	if err := lines.Start(c.Since, time.Now()); err != nil {
+		return &verdict{misused, fmt.Errorf("--since %s: %w", participants.OneLine(strings.TrimSpace(c.Since)), err)}
 	}
 	if c.Live && !c.JSON {
 		return &verdict{misused, errors.New("--live needs --json")}
@@ -78,71 +75,9 @@ func (c monitorCommand) lines(a *app, cfg *config.Config, l monitor.Lines) error
 	l.Daemon = client
 	ctx, gone := context.WithCancel(a.ctx)
 	var watch sync.WaitGroup
-	watch.Go(func() { deserted(ctx, a.out.file, gone) })
+	watch.Go(func() { terminal.WatchReader(ctx, a.out.file, gone) })
 	err = l.Run(ctx, func(text string) { fmt.Fprintf(a.err, "earshot: %s\n", terminal.Safe(text)) })
 	gone()
 	watch.Wait()
 	return err
-}
-
-// deserted calls gone when nobody reads a pipe any more, which a write would only find out
-// when there is something to write. It looks once a second.
-func deserted(ctx context.Context, f *os.File, gone func()) {
-	conn, err := f.SyscallConn()
-	if err != nil {
-		return
-	}
-	look := time.NewTicker(time.Second)
-	defer look.Stop()
-	for {
-		select {
-		case <-look.C:
-		case <-ctx.Done():
-			return
-		}
-		over := false
-		err := conn.Control(func(fd uintptr) {
-			at := []unix.PollFd{{Fd: int32(fd)}}
-			n, err := unix.Poll(at, 0)
-			over = err == nil && n > 0 && at[0].Revents&(unix.POLLERR|unix.POLLHUP) != 0
-		})
-		if err != nil || over {
-			gone()
-			return
-		}
-	}
-}
-
-// since reads from when on somebody wants to know.
-func (c monitorCommand) since(l *monitor.Lines, now time.Time) error {
-	text := strings.TrimSpace(c.Since)
-	if text == "" {
-		return nil
-	}
-	if n, ok := strings.CutPrefix(text, "after:"); ok {
-		after, err := strconv.ParseInt(n, 10, 64)
-		if err != nil || after < 0 {
-			return fmt.Errorf("--since %s: after: needs a sequence, a number from 0", participants.OneLine(text))
-		}
-		if l.After = after; after == 0 {
-			l.Since = time.Unix(0, 0)
-		}
-		return nil
-	}
-	if d, err := time.ParseDuration(text); err == nil && d >= 0 {
-		l.Since = now.Add(-d)
-		return nil
-	}
-	at, ok := monitor.Moment(text, now)
-	if !ok {
-		return fmt.Errorf("--since %s: not a time; write 10m, 14:05, yesterday 14:05, 2026-11-22 or after:SEQUENCE", participants.OneLine(text))
-	}
-	l.Since = at
-	return nil
-}
-
-// ascii reports whether a terminal shows ASCII alone, by the environment.
-func ascii(getenv func(string) string) bool {
-	locale := strings.ToLower(cmp.Or(getenv("LC_ALL"), getenv("LC_CTYPE"), getenv("LANG")))
-	return !strings.Contains(locale, "utf-8") && !strings.Contains(locale, "utf8")
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"os"
@@ -15,6 +16,7 @@ import (
 	"earshot/api"
 	"earshot/daemon"
 	"earshot/daemon/access"
+	"earshot/internal/firststart"
 	"earshot/internal/login"
 	"earshot/internal/probe"
 	"earshot/internal/progress"
@@ -63,7 +65,11 @@ func (r runCommand) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	allowed, err := r.permits(a, cfg)
+	ask := firststart.Dialog{In: a.in, Out: a.printed, Download: func(model string) *progress.Download { return a.newDownload(model, false) }}
+	var allowed func(*config.Config)
+	if a.person() && a.console(cfg) && a.file == "" && os.Getenv("EARSHOT_CONFIG") == "" { // a file that was named is as its author wants it
+		allowed, err = ask.Permit(a.ctx, cfg, r.unused())
+	}
 	if err != nil {
 		fmt.Fprintf(a.told(), "\nNothing was allowed, so nothing was started.\n")
 		return l.Close()
@@ -77,10 +83,10 @@ func (r runCommand) Run(a *app) error {
 	insists := []func(*config.Config){allowed}
 	if a.person() {
 		var insist func(*config.Config)
-		looks, insist = a.offer(cfg, looks)
+		looks, insist = ask.ChooseModel(a.ctx, cfg, looks)
 		insists = append(insists, insist)
 	}
-	first := isFirst(a.ctx, cfg)
+	first := firststart.IsFirst(a.ctx, cfg)
 	handle, name := access.Self()
 	defer a.hurry(log)()
 	ready := a.preparation(l, manager, log)
@@ -120,7 +126,7 @@ func (r runCommand) Run(a *app) error {
 		senses = append(senses, d.InstallDiscord(a.ctx, !r.NoVoice)...)
 		a.open(d, looks, senses, r.unused(), api)
 		if first {
-			a.forewarn(d.Config())
+			firststart.Forewarn(a.greeted(), d.Config())
 		}
 		if keys := config.Undecided(cfg); len(keys) > 0 {
 			log.Info("this is not allowed, because nobody has decided about it", "keys", strings.Join(keys, " "))
@@ -132,6 +138,25 @@ func (r runCommand) Run(a *app) error {
 	})
 	log.Info("earshot ends", "err", err)
 	return errors.Join(err, d.Close())
+}
+
+// unused returns what this run does without, whatever is allowed.
+func (r runCommand) unused() (things []string) {
+	if r.NoVoice {
+		things = append(things, "microphone")
+	}
+	if r.NoCamera {
+		things = append(things, "camera")
+	}
+	return things
+}
+
+// greeted is where the start is told: what a person at the terminal reads, and else standard error.
+func (a *app) greeted() io.Writer {
+	if a.person() {
+		return a.printed()
+	}
+	return a.told()
 }
 
 // preparation returns who tells how far the journal is; l is the socket at which others ask.
@@ -178,10 +203,7 @@ func (a *app) open(d *daemon.Daemon, looks []probe.Engine, senses []probe.Findin
 	}
 	findings = append(findings, probe.Privacy(d.Config(), unused))
 	findings = append(append(findings, api...), probe.AgentFindings(d.Agents())...)
-	w := a.told()
-	if a.person() {
-		w = a.printed()
-	}
+	w := a.greeted()
 	fmt.Fprintf(w, "%s is running.\n\n", d.People().Name(participants.Agent))
 	probe.PrintFindings(w, probe.Brief(findings))
 	if len(looks) > 0 && !slices.ContainsFunc(looks, func(l probe.Engine) bool { return l.Works }) {

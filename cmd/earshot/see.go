@@ -64,7 +64,7 @@ func (c seeCommand) look(a *app, cfg *config.Config, want api.LookRequest) (s ap
 		if cfg, err = a.config(); err != nil {
 			return s, err
 		}
-		return a.peek(cfg, want)
+		return cameras.Look(a.ctx, cfg.Providers.Webcam, want), nil
 	}
 	if err != nil {
 		return s, err

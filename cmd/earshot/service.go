@@ -10,6 +10,7 @@ import (
 
 	"earshot/api"
 	"earshot/config"
+	"earshot/daemon/health"
 	"earshot/internal/systemd"
 	"earshot/internal/terminal"
 	"earshot/server/client"
@@ -255,5 +256,5 @@ func (s serviceState) print(a *app, none *systemd.UnavailableError) error {
 	if s.State == nil { // it is not open yet
 		return nil
 	}
-	return printStatus(a.printed(), *s.State, time.Now())
+	return health.PrintStatus(a.printed(), *s.State, time.Now())
 }

@@ -8,9 +8,9 @@ import (
 	"slices"
 
 	"earshot"
-	"earshot/conversation"
 	"earshot/executive/askers"
 	"earshot/executive/decision"
+	"earshot/executive/turncontrol"
 	"earshot/participants"
 )
 
@@ -21,7 +21,7 @@ type Tracker struct {
 	Waits  WaitList       // the agents that other agents wait for
 	Askers askers.Tracker // in whose name agents act; it belongs to the owner of the room
 
-	control conversation.TurnControl
+	control turncontrol.Control
 }
 
 // Take takes in an event on record.
@@ -34,7 +34,7 @@ func (t *Tracker) Kind(id earshot.ParticipantID) participants.Type {
 }
 
 // Of returns what was said in a row in the conversation of those who may see v.
-func (t *Tracker) Of(v earshot.Visibility) conversation.Budget { return t.control.Of(v) }
+func (t *Tracker) Of(v earshot.Visibility) turncontrol.Budget { return t.control.Of(v) }
 
 // Reason returns why no agent may answer another any more in that conversation, or nothing if one
 // may: limit is how many messages of agents may follow one another.

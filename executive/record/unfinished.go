@@ -6,6 +6,7 @@ import (
 	"earshot"
 	"earshot/conversation"
 	"earshot/executive/addressing"
+	"earshot/executive/turncontrol"
 	"earshot/interrupt"
 	"earshot/participants"
 )
@@ -26,12 +27,12 @@ func LastWords(past []earshot.Event, kind func(earshot.ParticipantID) participan
 		if d, ok := e.Body.(earshot.Decision); ok && d.Turn != "" {
 			calls[d.Turn] = !slices.Contains(d.Reasons, addressing.Everybody)
 		}
-		move := conversation.TurnEventOf(e, kind).Kind
-		if move == conversation.Irrelevant || move == conversation.Set {
+		move := turncontrol.EventOf(e, kind).Kind
+		if move == turncontrol.Irrelevant || move == turncontrol.Set {
 			continue
 		}
 		all = slices.DeleteFunc(all, func(l LastWord) bool { return conversation.SameCircle(l.Said.Visibility, e.Visibility) })
-		if reply, ok := e.Body.(earshot.Reply); ok && move == conversation.Word && reply.Outcome == earshot.Completed && calls[reply.Turn] {
+		if reply, ok := e.Body.(earshot.Reply); ok && move == turncontrol.Word && reply.Outcome == earshot.Completed && calls[reply.Turn] {
 			all = append(all, LastWord{e, authors[reply.About]})
 		}
 	}

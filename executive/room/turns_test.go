@@ -16,6 +16,7 @@ import (
 	"earshot/conversation"
 	"earshot/executive/addressing"
 	"earshot/executive/decision"
+	"earshot/executive/turncontrol"
 	"earshot/internal/testkit"
 	"earshot/llm"
 	"earshot/llm/llmtest"
@@ -768,7 +769,7 @@ func controlled(t *rapid.T, c *crew, limit int) {
 		p, _ := c.people.Get(id)
 		return p.Type
 	}
-	var turns conversation.TurnControl
+	var turns turncontrol.Control
 	by := make(map[earshot.EventID]earshot.Event)
 	asked, ended := make(map[earshot.TurnID]earshot.Event), make(map[earshot.TurnID]earshot.Event)
 	waits := make(map[conversation.Circle]bool) // enough was said, and nobody was told
@@ -803,7 +804,7 @@ func controlled(t *rapid.T, c *crew, limit int) {
 				t.Fatalf("an agent answered another after %d messages: %q", before.Count, c.talk())
 			}
 		}
-		if conversation.TurnEventOf(e, kind).Kind >= conversation.Begin {
+		if turncontrol.EventOf(e, kind).Kind >= turncontrol.Begin {
 			delete(waits, circle)
 		}
 	}

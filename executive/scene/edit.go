@@ -9,7 +9,7 @@ import (
 	"unicode"
 
 	"earshot"
-	"earshot/conversation"
+	"earshot/language"
 )
 
 const (
@@ -220,7 +220,7 @@ func (s *Scene) Denied(text earshot.Text, v earshot.Visibility) bool {
 // denied is [Scene.Denied] for callers that hold the lock.
 func (s *Scene) denied(text earshot.Text, v earshot.Visibility) bool {
 	return slices.ContainsFunc(s.layer(Reasoning).entries, func(e entry) bool {
-		return len(e.before) > 0 && e.Visibility.Reaches(v) && conversation.SameWords(e.before[0].Text, text)
+		return len(e.before) > 0 && e.Visibility.Reaches(v) && language.SameWords(e.before[0].Text, text)
 	})
 }
 

@@ -21,7 +21,7 @@ import (
 	"time"
 
 	"earshot"
-	"earshot/conversation"
+	"earshot/language"
 )
 
 // A Field names one part of the scene.
@@ -171,7 +171,7 @@ func (s *Scene) Put(i Item) {
 func (s *Scene) finds(i *Item) bool {
 	l := s.layer(Reasoning)
 	same := func(e entry) bool {
-		return e.ID != i.ID && !e.gone && !e.Stale(i.At) && conversation.SameWords(e.Text, i.Text)
+		return e.ID != i.ID && !e.gone && !e.Stale(i.At) && language.SameWords(e.Text, i.Text)
 	}
 	if slices.ContainsFunc(l.entries, func(e entry) bool {
 		return same(e) && e.Visibility.Reaches(i.Visibility) && (len(e.before) > 0 || e.At.After(i.At) || !i.Visibility.Reaches(e.Visibility))

@@ -3,6 +3,8 @@ package think
 import (
 	"strings"
 	"unicode/utf8"
+
+	"earshot/language"
 )
 
 // left marks the place where part of a thought was left out.
@@ -23,7 +25,7 @@ func Condensed(thought string, most int) string {
 // upToSentence returns the whole sentences at the beginning of text, or its words if it has no
 // whole sentence.
 func upToSentence(text string) string {
-	text = edge(text)
+	text = language.WholeRunes(text)
 	for i := len(text) - 1; i > 0; i-- {
 		if ends(text, i) {
 			return text[:i]

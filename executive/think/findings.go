@@ -14,6 +14,7 @@ import (
 
 	"earshot"
 	"earshot/conversation"
+	"earshot/language"
 )
 
 const (
@@ -122,7 +123,7 @@ func ParseFindings(data []byte, q Question, evidence []Evidence, now time.Time) 
 			f.Evidence = append(f.Evidence, q.About)
 		}
 		ok = ok && len(w.Evidence) <= mostEvidence && (len(f.Evidence) > 0 || q.Cause.Asked()) && len(found) < mostFindings
-		if !ok || slices.ContainsFunc(found, func(had Finding) bool { return conversation.SameWords(had.Text, f.Text) }) {
+		if !ok || slices.ContainsFunc(found, func(had Finding) bool { return language.SameWords(had.Text, f.Text) }) {
 			refused++
 			continue
 		}
@@ -153,6 +154,6 @@ func (w modelFinding) finding(now time.Time) (f Finding, ok bool) {
 // were shown, and people do not want to hear it twice.
 func knows(kept []BufferedFinding, f Finding, now time.Time) bool {
 	return slices.ContainsFunc(kept, func(k BufferedFinding) bool {
-		return k.Same && (k.Until.IsZero() || now.Before(k.Until)) && conversation.SameWords(k.Text, f.Text)
+		return k.Same && (k.Until.IsZero() || now.Before(k.Until)) && language.SameWords(k.Text, f.Text)
 	})
 }

@@ -5,10 +5,9 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"earshot"
-	"earshot/conversation"
+	"earshot/language"
 	"earshot/llm"
 )
 
@@ -137,7 +136,7 @@ func (s *State) Takes(q Question) error {
 		if !together(q, t.Question) {
 			continue
 		}
-		if q.Text != "" && conversation.SameWords(q.Text, t.Text) {
+		if q.Text != "" && language.SameWords(q.Text, t.Text) {
 			return ErrAsking
 		}
 		here++
@@ -221,23 +220,10 @@ func (s *State) token(e Event) {
 	t.tokens++
 	text := e.Text
 	if len(t.text)+len(text) > MostText {
-		text, t.full = edge(text[:MostText-len(t.text)]), true
+		text, t.full = language.WholeRunes(text[:MostText-len(t.text)]), true
 		s.cancel()
 	}
 	t.text = append(t.text, text...)
-}
-
-// edge returns text without a partial rune at its end.
-func edge(text string) string {
-	for n := 1; n < utf8.UTFMax && n <= len(text); n++ {
-		if tail := text[len(text)-n:]; utf8.RuneStart(tail[0]) {
-			if !utf8.FullRuneInString(tail) {
-				return text[:len(text)-n]
-			}
-			break
-		}
-	}
-	return text
 }
 
 // cancel ends the request under way.

@@ -125,17 +125,14 @@ func (t *Thinker) Tool(answers func() (earshot.Event, prompt.Provenance)) tool.T
 }
 
 // Command answers /think. Only thoughts that everybody who reads the answer may see are shown, or
-// stopped.
+// stopped. Everybody stops what they asked for, and what nobody asked for; the owner stops all.
 func (t *Thinker) Command(_ context.Context, c command.Call) (string, error) {
 	text := strings.TrimSpace(string(c.Args))
 	switch {
 	case text == "":
 		return t.progress(c.Audience), nil
 	case strings.EqualFold(text, "stop"):
-		if !t.Stop(c.By.ID, func(q think.Question) bool { return q.Visibility.Allows(c.Audience) }) {
-			return "", errors.New("nothing is being thought about; to start, write /think QUESTION")
-		}
-		return "I have stopped thinking about it.", nil
+		return t.stop(c)
 	case !t.Enabled():
 		return "", errors.New("thinking is not possible now: there must be a model, executive.enabled and executive.reasoning.enabled must be true, and the room must not be paused or off the record")
 	case c.By.ID == participants.Generic:
@@ -154,6 +151,20 @@ func (t *Thinker) Command(_ context.Context, c command.Call) (string, error) {
 		return waits, nil
 	}
 	return "I am thinking about it; /think shows how far I am.", nil
+}
+
+// stop ends the thoughts that the caller may end.
+func (t *Thinker) stop(c command.Call) (string, error) {
+	seen := func(q think.Question) bool { return q.Visibility.Allows(c.Audience) }
+	switch {
+	case t.Stop(c.By.ID, func(q think.Question) bool {
+		return seen(q) && (q.By == "" || q.By == c.By.ID || c.By.ID == participants.Owner)
+	}):
+		return "I have stopped thinking about it.", nil
+	case t.Has(seen):
+		return "", errors.New("somebody else asked for what is being thought about; only they and the owner can stop it")
+	}
+	return "", errors.New("nothing is being thought about; to start, write /think QUESTION")
 }
 
 // Live returns the thoughts that everybody in a may know, because they may see everything on which

@@ -340,3 +340,39 @@ func TestCommand(t *testing.T) {
 		t.Errorf("where nothing is answered: %q", got)
 	}
 }
+
+// TestStop: /think stop ends what its author asked for and what nobody asked for, and what others
+// asked for only if its author is the owner.
+func TestStop(t *testing.T) {
+	for _, tt := range []struct {
+		by   earshot.ParticipantID
+		want string // what is said, and what is thought about afterwards
+	}{
+		{"bob", "I have stopped thinking about it.: cy"},
+		{"dan", "somebody else asked for what is being thought about; only they and the owner can stop it: bob cy"},
+		{participants.Owner, "I have stopped thinking about it.:"},
+	} {
+		d := open()
+		give := func(by earshot.ParticipantID, args earshot.Text) string {
+			said, err := d.Command(t.Context(), command.Call{By: participants.Participant{ID: by, Name: string(by)}, Audience: everyone, Args: args})
+			if err != nil {
+				return err.Error()
+			}
+			return said
+		}
+		give("bob", "Will it rain?")
+		give("cy", "Will it snow?")
+		got := give(tt.by, "stop") + ":"
+		for _, v := range d.View() {
+			got += " " + string(v.By)
+		}
+		if got != tt.want {
+			t.Errorf("%s: %q, want %q", tt.by, got, tt.want)
+		}
+	}
+	d := open()
+	d.Restore(think.Question{ID: "t9", Cause: earshot.ByNovelty, Visibility: public, At: noon}, nil, 0)
+	if _, err := d.Command(t.Context(), command.Call{By: participants.Participant{ID: "dan"}, Audience: everyone, Args: "stop"}); err != nil || len(d.View()) > 0 {
+		t.Errorf("what nobody asked for: %v, %d thoughts", err, len(d.View()))
+	}
+}

@@ -10,10 +10,10 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"earshot"
 	"earshot/conversation"
+	"earshot/language"
 	"earshot/llm"
 	"earshot/participants"
 )
@@ -211,18 +211,5 @@ func bounded(text string, most int) string {
 		return text
 	}
 	end := fmt.Sprintf("… (cut off; the whole has %d bytes)", len(text))
-	return whole(text[:max(0, most-len(end))]) + end
-}
-
-// whole returns text without a partial rune at its end.
-func whole(text string) string {
-	for n := 1; n < utf8.UTFMax && n <= len(text); n++ {
-		if tail := text[len(text)-n:]; utf8.RuneStart(tail[0]) {
-			if !utf8.FullRuneInString(tail) {
-				return text[:len(text)-n]
-			}
-			break
-		}
-	}
-	return text
+	return language.WholeRunes(text[:max(0, most-len(end))]) + end
 }

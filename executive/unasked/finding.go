@@ -8,6 +8,7 @@ import (
 	"earshot/conversation"
 	"earshot/executive/attention"
 	"earshot/executive/scene"
+	"earshot/language"
 )
 
 const (
@@ -185,6 +186,6 @@ func (t *Tracker) weighed(f *finding, now time.Time) *attention.Finding {
 func (t *Tracker) used(e earshot.Event) bool {
 	all := t.Scene.For(t.Audience(e.Visibility)).Items(scene.Reasoning)
 	return slices.ContainsFunc(all, func(i scene.Item) bool {
-		return i.Used && (i.Event == e.ID || conversation.SameWords(i.Text, e.Body.(earshot.Finding).Text))
+		return i.Used && (i.Event == e.ID || language.SameWords(i.Text, e.Body.(earshot.Finding).Text))
 	})
 }

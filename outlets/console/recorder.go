@@ -17,7 +17,9 @@ type Recorder struct {
 	term    *terminal.Terminal
 	several bool // agents may answer, so each reply names its agent
 	ids     func() earshot.EventID
-	Replies []earshot.Event
+
+	// Outcomes are the replies, and the notices of whom it did not reach, in order.
+	Outcomes []earshot.Event
 
 	mu    sync.Mutex
 	own   map[earshot.EventID]bool // what was said here, and the replies to it
@@ -46,15 +48,13 @@ func (r *Recorder) NewID() earshot.EventID {
 }
 
 // SupersededElsewhere reports whether a reply was given up in favour of something that was not said here.
-func (r *Recorder) SupersededElsewhere(reply earshot.Event) bool {
-	to := reply.Body.(earshot.Reply).Superseded
-	return to != "" && !r.here(to)
+func (r *Recorder) SupersededElsewhere(reply earshot.Reply) bool {
+	return reply.Superseded != "" && !r.here(reply.Superseded)
 }
 
 // CutUnheard reports whether a reply was cut off before anything of it came out.
-func CutUnheard(reply earshot.Event) bool {
-	r := reply.Body.(earshot.Reply)
-	return r.Outcome == earshot.Interrupted && r.Delivered() == ""
+func CutUnheard(reply earshot.Reply) bool {
+	return reply.Outcome == earshot.Interrupted && reply.Delivered() == ""
 }
 
 // here reports whether the event was said here.
@@ -103,10 +103,16 @@ func (r *Recorder) concerns(e earshot.Event) bool {
 		}
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		r.Replies, r.own[e.ID] = append(r.Replies, e), true
+		r.Outcomes, r.own[e.ID] = append(r.Outcomes, e), true
 		return true
 	case earshot.Notice:
-		return body.Key == "" || body.Key == earshot.HintKey || body.Over
+		if body.Key == earshot.HintKey {
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			r.Outcomes = append(r.Outcomes, e)
+			return true
+		}
+		return body.Key == "" || body.Over
 	case earshot.Utterance, earshot.Speech, earshot.Agent:
 		return false
 	}

@@ -96,7 +96,7 @@ func (c *call) leave(m *member, code int, reason string) {
 		return
 	}
 	if m.link != nil && code != 0 {
-		m.link.close(code, reason)
+		m.link.Close(code, reason)
 	}
 	m.link = nil
 	delete(c.members, user)

@@ -7,6 +7,7 @@ import (
 	"github.com/coder/websocket"
 
 	"earshot/internal/discord/davetest"
+	"earshot/internal/discord/discordtest/wire"
 )
 
 // Faults are the simulated faults, and what the server has observed.
@@ -63,7 +64,7 @@ func well() faults {
 }
 
 // garbage is invalid JSON.
-var garbage = outgoing{kind: websocket.MessageText, data: []byte(`{"op":0,"d":{"id`)}
+var garbage = wire.Message{Kind: websocket.MessageText, Data: []byte(`{"op":0,"d":{"id`)}
 
 // take reports whether a fault happens this time.
 func (f *faults) take(user uint64, kind faultKind) bool {
@@ -96,7 +97,7 @@ func (s *Server) sessionsOf(user uint64, f func(g *gatewaySession)) {
 
 // Reconnect sends op 7 to a user's main gateway.
 func (s *Server) Reconnect(user uint64) {
-	s.sessionsOf(user, func(g *gatewaySession) { g.link.text(object{"op": 7, "d": nil}) })
+	s.sessionsOf(user, func(g *gatewaySession) { g.link.SendJSON(object{"op": 7, "d": nil}) })
 }
 
 // ReconnectInsteadOfReady sends it in place of READY, the next times.
@@ -107,7 +108,7 @@ func (s *Server) ReconnectInsteadOfReady(user uint64, times int) {
 // Invalid sends op 9. If the session is not resumable it is over.
 func (s *Server) Invalid(user uint64, resumable bool) {
 	s.sessionsOf(user, func(g *gatewaySession) {
-		g.link.text(object{"op": 9, "d": resumable})
+		g.link.SendJSON(object{"op": 9, "d": resumable})
 		if !resumable {
 			s.forget(g)
 		}
@@ -132,18 +133,18 @@ func (s *Server) HoldAcks(user uint64, hold bool) {
 
 // Drop cuts a user's main gateway without a close frame. The session can be resumed.
 func (s *Server) Drop(user uint64) {
-	s.sessionsOf(user, func(g *gatewaySession) { g.link.drop() })
+	s.sessionsOf(user, func(g *gatewaySession) { g.link.Drop() })
 }
 
 // CloseGateway closes it with a code. The reason repeats the user's token: a server may say
 // anything.
 func (s *Server) CloseGateway(user uint64, code int) {
-	s.sessionsOf(user, func(g *gatewaySession) { g.link.close(code, "As a test wants it: "+g.account.user.Token) })
+	s.sessionsOf(user, func(g *gatewaySession) { g.link.Close(code, "As a test wants it: "+g.account.user.Token) })
 }
 
 // Garbage sends invalid JSON on the main gateway.
 func (s *Server) Garbage(user uint64) {
-	s.sessionsOf(user, func(g *gatewaySession) { g.link.queue(garbage) })
+	s.sessionsOf(user, func(g *gatewaySession) { g.link.Send(garbage) })
 }
 
 // Identified returns when a user has identified, and Resumed how often it has tried to resume.
@@ -186,7 +187,7 @@ func (s *Server) Kick(user uint64, code int) {
 			m.account.token = "" // it has to be requested again
 			m.call.leave(m, code, "As a test wants it: "+m.token)
 		} else if m.link != nil {
-			m.link.close(code, "As a test wants it: "+m.token)
+			m.link.Close(code, "As a test wants it: "+m.token)
 		}
 	})
 }
@@ -195,7 +196,7 @@ func (s *Server) Kick(user uint64, code int) {
 func (s *Server) DropVoice(user uint64) {
 	s.memberOf(user, func(m *member) {
 		if m.link != nil {
-			m.link.drop()
+			m.link.Drop()
 		}
 	})
 }
@@ -285,6 +286,12 @@ func (s *Server) Muffle(user uint64, muffle bool) {
 func (s *Server) DropDiscovery(user uint64, times int) {
 	s.with(func() { s.faults.counts[fault{user, dropDiscovery}] = times })
 }
+
+// The modes of the encryption between a client and the server.
+const (
+	ModeAES       = wire.ModeAES
+	ModeXChaCha20 = wire.ModeXChaCha20
+)
 
 // Modes sets the transport encryptions that are offered from now on.
 func (s *Server) Modes(modes ...string) { s.with(func() { s.faults.modes = modes }) }

@@ -155,16 +155,16 @@ func FuzzDatagram(f *testing.F) {
 	s.mu.Lock()
 	c := s.callIn(s.channels[1].ID)
 	m := &member{call: c, account: s.accounts[s.guild.Owner], selected: true}
-	m.ssrc, m.announced, m.nonces = 7, true, make(map[uint32]bool)
+	m.ssrc, m.announced, m.Nonces = 7, true, make(map[uint32]bool)
 	m.discovered = netip.MustParseAddrPort("127.0.0.1:9") // nobody listens there
-	if err := m.choose(ModeAES); err != nil {
+	if err := m.Choose(ModeAES); err != nil {
 		f.Fatal(err)
 	}
 	c.members[s.guild.Owner] = m
 	s.mu.Unlock()
 	header := [12]byte{0x80, 0x78, 0, 1, 0, 0, 3, 0xc0, 0, 0, 0, 7}
 	for _, options := range []struct{ extension, padding bool }{{false, false}, {true, false}, {false, true}, {true, true}} {
-		f.Add(m.seal(header, []byte("frame"), options.extension, options.padding))
+		f.Add(m.Seal(header, []byte("frame"), options.extension, options.padding))
 	}
 	f.Add(make([]byte, 8))
 	f.Add(append([]byte{0, 1, 0, 70, 0, 0, 0, 7}, make([]byte, 66)...))
@@ -172,7 +172,7 @@ func FuzzDatagram(f *testing.F) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		c.datagram(p, m.discovered)
-		if m.count.In > len(m.nonces) {
+		if m.count.In > len(m.Nonces) {
 			t.Error("passed on what could not be opened")
 		}
 	})

@@ -2,33 +2,19 @@ package discordtest
 
 import (
 	"bytes"
-	"crypto/aes"
-	"crypto/cipher"
-	"crypto/rand"
 	"encoding/binary"
-	"errors"
 	"net/netip"
 	"time"
 
-	"golang.org/x/crypto/chacha20poly1305"
-)
-
-// The modes of the encryption between a client and the server.
-const (
-	ModeAES       = "aead_aes256_gcm_rtpsize"
-	ModeXChaCha20 = "aead_xchacha20_poly1305_rtpsize"
+	"earshot/internal/discord/discordtest/wire"
 )
 
 // A transport is the path of one member's packets.
 type transport struct {
+	wire.Cipher
 	ssrc       uint32
-	mode       string
-	key        [32]byte
-	aead       cipher.AEAD
 	discovered netip.AddrPort // the address that discovery has returned
-	nonces     map[uint32]bool
-	nonce      uint32 // of the last packet to the client
-	announced  bool   // it has said that it speaks
+	announced  bool           // it has said that it speaks
 	early      []voicePacket
 	count      Traffic
 }
@@ -42,32 +28,6 @@ type Traffic struct {
 	Unannounced int // before its first op 5; the last 50 are forwarded when that comes
 	Lost        int // packets to it that were randomly lost
 	Late        int // packets to it that are delayed
-}
-
-// choose makes a key for a mode.
-func (t *transport) choose(mode string) error {
-	var key [32]byte
-	rand.Read(key[:])
-	return t.use(mode, key)
-}
-
-// use begins with a key.
-func (t *transport) use(mode string, key [32]byte) (err error) {
-	t.mode, t.key, t.nonce = mode, key, 0
-	clear(t.nonces)
-	switch mode {
-	case ModeAES:
-		block, err := aes.NewCipher(t.key[:])
-		if err != nil {
-			return err
-		}
-		t.aead, err = cipher.NewGCM(block)
-		return err
-	case ModeXChaCha20:
-		t.aead, err = chacha20poly1305.NewX(t.key[:])
-		return err
-	}
-	return errors.New("unknown mode")
 }
 
 // A Forwarded packet is one that a member has sent and the server has forwarded. Its frame is what
@@ -179,16 +139,15 @@ func (c *call) voice(p []byte, from netip.AddrPort) {
 	if c.faults.deaf[user] {
 		return
 	}
-	frame, err := m.open(p)
+	frame, err := m.Open(p)
 	switch {
 	case err != nil:
 		m.count.Refused++
 		return
-	case m.nonces[nonceOf(p)]:
+	case m.Reuses(p):
 		m.count.Reused++
 		return
 	}
-	m.nonces[nonceOf(p)] = true
 	packet := voicePacket{[12]byte(p[:12]), bytes.Clone(frame)}
 	if !m.announced {
 		m.count.Unannounced++
@@ -239,7 +198,7 @@ func (c *call) pass(o *member, p voicePacket) {
 		o.count.Lost++
 		return
 	}
-	packet := o.seal(p.header, p.frame, c.faults.extension, c.roll(c.faults.pad))
+	packet := o.Seal(p.header, p.frame, c.faults.extension, c.roll(c.faults.pad))
 	send := func() {
 		if c.members[o.account.user.ID] == o {
 			o.count.Out++
@@ -261,64 +220,3 @@ func (c *call) pass(o *member, p voicePacket) {
 }
 
 func (s *Server) roll(p float64) bool { return p > 0 && s.dice.Float64() < p }
-
-// nonceOf returns the nonce at a packet's end.
-func nonceOf(p []byte) uint32 { return binary.BigEndian.Uint32(p[len(p)-4:]) }
-
-func (t *transport) nonceFor(counter []byte) []byte {
-	return append(append(make([]byte, 0, t.aead.NonceSize()), counter...), make([]byte, t.aead.NonceSize()-4)...)
-}
-
-var errPacket = errors.New("no packet of this transport")
-
-// open decrypts a client's packet. Not encrypted are the header, the list of contributors, and the
-// first four bytes of an extension.
-func (t *transport) open(p []byte) ([]byte, error) {
-	clear := 12 + 4*int(p[0]&0x0f)
-	if p[0]&0x10 != 0 {
-		clear += 4
-	}
-	if t.aead == nil || len(p) < clear+t.aead.Overhead()+4 {
-		return nil, errPacket
-	}
-	body, err := t.aead.Open(nil, t.nonceFor(p[len(p)-4:]), p[clear:len(p)-4], p[:clear])
-	if err != nil {
-		return nil, err
-	}
-	if p[0]&0x10 != 0 {
-		words := int(binary.BigEndian.Uint16(p[clear-2:]))
-		if len(body) < 4*words {
-			return nil, errPacket
-		}
-		body = body[4*words:]
-	}
-	if p[0]&0x20 != 0 {
-		if len(body) == 0 || int(body[len(body)-1]) > len(body) || body[len(body)-1] == 0 {
-			return nil, errPacket
-		}
-		body = body[:len(body)-int(body[len(body)-1])]
-	}
-	return body, nil
-}
-
-// seal makes a packet for a client, with the sender's header plus an extension of two words, as
-// the real server adds it, and padding.
-func (t *transport) seal(header [12]byte, frame []byte, extension, padding bool) []byte {
-	head := append(make([]byte, 0, 64+len(frame)), header[:]...)
-	head[0] = 0x80
-	var body []byte
-	if extension {
-		head[0] |= 0x10
-		head = append(head, 0xbe, 0xde, 0, 2)
-		body = append(body, 0x32, 1, 2, 3, 0x10, 0x55, 0, 0)
-	}
-	body = append(body, frame...)
-	if padding {
-		head[0] |= 0x20
-		body = append(body, 0, 0, 0, 0, 5)
-	}
-	t.nonce++
-	counter := binary.BigEndian.AppendUint32(nil, t.nonce)
-	clear := len(head)
-	return append(t.aead.Seal(head, t.nonceFor(counter), body, head[:clear]), counter...)
-}

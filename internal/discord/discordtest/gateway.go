@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/coder/websocket"
+
+	"earshot/internal/discord/discordtest/wire"
 )
 
 // The intents that matter here, Discord's bits.
@@ -34,12 +36,12 @@ type gatewaySession struct {
 	account *account
 	id      string
 	intents int
-	seq     int      // of the last event
-	events  [][]byte // the last ones up to seq
-	link    *link    // nil while it is not connected
-	line    *Line    // or it has no websocket
-	gone    bool     // cannot be resumed
-	held    bool     // its heartbeats are not acknowledged
+	seq     int        // of the last event
+	events  [][]byte   // the last ones up to seq
+	link    *wire.Link // nil while it is not connected
+	line    *Line      // or it has no websocket
+	gone    bool       // cannot be resumed
+	held    bool       // its heartbeats are not acknowledged
 }
 
 func (g *gatewaySession) end() {
@@ -67,7 +69,7 @@ func (g *gatewaySession) tell(event string, data any) {
 		g.events = g.events[1:]
 	}
 	if g.link != nil {
-		g.link.queue(outgoing{kind: websocket.MessageText, data: b})
+		g.link.Send(wire.Message{Kind: websocket.MessageText, Data: b})
 	}
 }
 
@@ -116,42 +118,59 @@ func (s *Server) openGateway(w http.ResponseWriter, r *http.Request) {
 	s.accept(w, r, g)
 }
 
+// accept upgrades a request to a link, and serves it until it is closed. The gateway is called
+// with the mutex held.
+func (s *Server) accept(w http.ResponseWriter, r *http.Request, gateway wire.Listener) {
+	s.mu.Lock()
+	if s.closed {
+		s.mu.Unlock()
+		http.Error(w, "closed", http.StatusServiceUnavailable)
+		return
+	}
+	s.wg.Add(1)
+	s.mu.Unlock()
+	defer s.wg.Done()
+	if ws, err := websocket.Accept(w, r, &websocket.AcceptOptions{InsecureSkipVerify: true}); err == nil {
+		wire.Serve(s.ctx, &s.mu, ws, gateway)
+	}
+}
+
 // A refusal closes a connection as soon as it is open.
 type refusal struct {
 	code   int
 	reason string
 }
 
-func (x refusal) opened(l *link)                             { l.close(x.code, x.reason) }
-func (refusal) message(*link, websocket.MessageType, []byte) {}
-func (refusal) ended(l *link, code websocket.StatusCode)     {}
+func (x refusal) Opened(l *wire.Link)                             { l.Close(x.code, x.reason) }
+func (refusal) Message(*wire.Link, websocket.MessageType, []byte) {}
+func (refusal) Ended(l *wire.Link, code websocket.StatusCode)     {}
 
-func (g *gateway) opened(l *link) {
-	l.text(object{"op": 10, "s": nil, "t": nil, "d": object{"heartbeat_interval": g.cfg.Heartbeat.Milliseconds(), "_trace": []string{"[\"here\"]"}}})
+func (g *gateway) Opened(l *wire.Link) {
+	l.SendJSON(object{"op": 10, "s": nil, "t": nil, "d": object{"heartbeat_interval": g.cfg.Heartbeat.Milliseconds(), "_trace": []string{"[\"here\"]"}}})
 	g.beaten = time.Now()
 	g.listen(l)
 }
 
 // listen closes a connection without heartbeats.
-func (g *gateway) listen(l *link) {
+func (g *gateway) listen(l *wire.Link) {
 	g.after(2*g.cfg.Heartbeat, func() {
 		switch {
-		case l.closing != 0:
+		case l.Closing != 0:
 		case time.Since(g.beaten) >= 2*g.cfg.Heartbeat:
-			l.close(4009, "Session timed out.")
+			l.Close(4009, "Session timed out.")
 		default:
 			g.listen(l)
 		}
 	})
 }
 
-func (g *gateway) message(l *link, kind websocket.MessageType, data []byte) {
+func (g *gateway) Message(l *wire.Link, kind websocket.MessageType, data []byte) {
 	var m struct {
 		Op *int
 		D  json.RawMessage
 	}
 	if kind != websocket.MessageText || json.Unmarshal(data, &m) != nil || m.Op == nil {
-		l.close(4002, "Error while decoding payload.")
+		l.Close(4002, "Error while decoding payload.")
 		return
 	}
 	if old := g.session; old != nil && old.gone { // after op 9
@@ -162,7 +181,7 @@ func (g *gateway) message(l *link, kind websocket.MessageType, data []byte) {
 	case 1:
 		g.beaten = time.Now()
 		if g.session == nil || !g.session.held {
-			l.text(object{"op": 11, "s": nil, "t": nil, "d": nil})
+			l.SendJSON(object{"op": 11, "s": nil, "t": nil, "d": nil})
 		}
 		return
 	case 2:
@@ -173,7 +192,7 @@ func (g *gateway) message(l *link, kind websocket.MessageType, data []byte) {
 		return
 	}
 	if g.session == nil {
-		l.close(4003, "Not authenticated.")
+		l.Close(4003, "Not authenticated.")
 		return
 	}
 	switch *m.Op {
@@ -183,11 +202,11 @@ func (g *gateway) message(l *link, kind websocket.MessageType, data []byte) {
 	case 8:
 		g.members(l, m.D)
 	default:
-		l.close(4001, "Unknown opcode.")
+		l.Close(4001, "Unknown opcode.")
 	}
 }
 
-func (g *gateway) identify(l *link, data json.RawMessage) {
+func (g *gateway) identify(l *wire.Link, data json.RawMessage) {
 	var d struct {
 		Token      string
 		Intents    *int
@@ -196,35 +215,35 @@ func (g *gateway) identify(l *link, data json.RawMessage) {
 	}
 	switch {
 	case g.session != nil:
-		l.close(4005, "Already authenticated.")
+		l.Close(4005, "Already authenticated.")
 		return
 	case json.Unmarshal(data, &d) != nil || d.Properties == nil:
-		l.close(4002, "Error while decoding payload.")
+		l.Close(4002, "Error while decoding payload.")
 		return
 	}
 	user := g.userByToken(strings.TrimPrefix(d.Token, "Bot "))
 	switch {
 	case user == nil:
-		l.close(4004, "Authentication failed.")
+		l.Close(4004, "Authentication failed.")
 		return
 	case len(d.Shard) != 0 && (len(d.Shard) != 2 || d.Shard[0] != 0 || d.Shard[1] != 1):
-		l.close(4010, "Invalid shard.")
+		l.Close(4010, "Invalid shard.")
 		return
 	case d.Intents == nil || *d.Intents&^known != 0:
-		l.close(4013, "Invalid intent(s).")
+		l.Close(4013, "Invalid intent(s).")
 		return
 	case *d.Intents&privileged != 0 && !user.Privileged:
-		l.close(4014, "Disallowed intent(s).")
+		l.Close(4014, "Disallowed intent(s).")
 		return
 	}
 	last, now := g.faults.identified[user.ID], time.Now()
 	g.faults.identified[user.ID] = append(last, now)
 	switch {
 	case g.cfg.IdentifyEvery > 0 && len(last) > 0 && now.Sub(last[len(last)-1]) < g.cfg.IdentifyEvery:
-		l.text(object{"op": 9, "d": false})
+		l.SendJSON(object{"op": 9, "d": false})
 		return
 	case g.faults.take(user.ID, insteadOfReady):
-		l.text(object{"op": 7, "d": nil})
+		l.SendJSON(object{"op": 7, "d": nil})
 		return
 	}
 	g.session = g.newSession(user, *d.Intents)
@@ -248,19 +267,19 @@ func (s *Server) newSession(user *User, intents int) *gatewaySession {
 	return g
 }
 
-func (g *gateway) resume(l *link, data json.RawMessage) {
+func (g *gateway) resume(l *wire.Link, data json.RawMessage) {
 	var d struct {
 		Token     string
 		SessionID string `json:"session_id"`
 		Seq       *int
 	}
 	if json.Unmarshal(data, &d) != nil || d.Seq == nil {
-		l.close(4002, "Error while decoding payload.")
+		l.Close(4002, "Error while decoding payload.")
 		return
 	}
 	user := g.userByToken(strings.TrimPrefix(d.Token, "Bot "))
 	if user == nil {
-		l.close(4004, "Authentication failed.")
+		l.Close(4004, "Authentication failed.")
 		return
 	}
 	g.faults.resumed[user.ID]++
@@ -271,24 +290,24 @@ func (g *gateway) resume(l *link, data json.RawMessage) {
 		first := old.seq - len(old.events) // the number before the first kept one
 		switch {
 		case *d.Seq > old.seq:
-			l.close(4007, "Invalid seq.")
+			l.Close(4007, "Invalid seq.")
 			return
 		case *d.Seq < first:
 			g.forget(old)
-			l.text(object{"op": 9, "d": false})
+			l.SendJSON(object{"op": 9, "d": false})
 			return
 		}
 		if old.link != nil {
-			old.link.drop()
+			old.link.Drop()
 		}
 		g.session, old.link = old, l
 		for _, event := range old.events[*d.Seq-first:] {
-			l.queue(outgoing{kind: websocket.MessageText, data: event})
+			l.Send(wire.Message{Kind: websocket.MessageText, Data: event})
 		}
 		old.tell("RESUMED", object{"_trace": []any{}})
 		return
 	}
-	l.text(object{"op": 9, "d": false})
+	l.SendJSON(object{"op": 9, "d": false})
 }
 
 // forget ends a session: it cannot be resumed, and its user is in no call by it. It gets no more
@@ -303,14 +322,14 @@ func (s *Server) forget(g *gatewaySession) {
 	}
 }
 
-func (g *gateway) ended(l *link, code websocket.StatusCode) {
+func (g *gateway) Ended(l *wire.Link, code websocket.StatusCode) {
 	old := g.session
 	if old == nil || old.link != l {
 		return // resumed on another connection
 	}
 	old.link = nil
-	byClient := l.closing == 0 && (code == websocket.StatusNormalClosure || code == websocket.StatusGoingAway)
-	if old.gone || byClient || slices.Contains(final, int(l.closing)) {
+	byClient := l.Closing == 0 && (code == websocket.StatusNormalClosure || code == websocket.StatusGoingAway)
+	if old.gone || byClient || slices.Contains(final, int(l.Closing)) {
 		g.forget(old)
 	}
 }
@@ -318,7 +337,7 @@ func (g *gateway) ended(l *link, code websocket.StatusCode) {
 // final are the codes after which nothing can be resumed.
 var final = []int{4003, 4004, 4005, 4007, 4009, 4010, 4011, 4012, 4013, 4014}
 
-func (g *gateway) voice(l *link, data json.RawMessage) {
+func (g *gateway) voice(l *wire.Link, data json.RawMessage) {
 	var d struct {
 		GuildID   string  `json:"guild_id"`
 		ChannelID *string `json:"channel_id"`
@@ -326,7 +345,7 @@ func (g *gateway) voice(l *link, data json.RawMessage) {
 		Deaf      bool    `json:"self_deaf"`
 	}
 	if json.Unmarshal(data, &d) != nil || number(d.GuildID) != g.guild.ID {
-		l.close(4002, "Error while decoding payload.")
+		l.Close(4002, "Error while decoding payload.")
 		return
 	}
 	var channel uint64
@@ -336,12 +355,12 @@ func (g *gateway) voice(l *link, data json.RawMessage) {
 	g.join(g.session, channel, d.Mute, d.Deaf)
 }
 
-func (g *gateway) members(l *link, data json.RawMessage) {
+func (g *gateway) members(l *wire.Link, data json.RawMessage) {
 	var d struct {
 		Nonce any
 	}
 	if json.Unmarshal(data, &d) != nil {
-		l.close(4002, "Error while decoding payload.")
+		l.Close(4002, "Error while decoding payload.")
 		return
 	}
 	g.session.tell("GUILD_MEMBERS_CHUNK", object{

@@ -2,6 +2,7 @@ package discordtest
 
 import (
 	"encoding/json"
+	"errors"
 	"io"
 	"math"
 	"mime"
@@ -171,7 +172,7 @@ func (x *exchange) read() (err error) {
 	kind, params, _ := mime.ParseMediaType(x.r.Header.Get("Content-Type"))
 	if kind != "multipart/form-data" {
 		if x.body, err = io.ReadAll(body); err == nil && len(x.body) > 0 && !json.Valid(x.body) {
-			err = errPacket
+			err = errors.New("invalid JSON")
 		}
 		return err
 	}

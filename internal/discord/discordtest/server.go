@@ -12,6 +12,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"earshot/internal/discord/discordtest/wire"
 )
 
 // Config configures a server. The zero value is a healthy Discord.
@@ -37,7 +39,7 @@ type Config struct {
 type Server struct {
 	cfg  Config
 	log  *slog.Logger
-	ca   *authority
+	ca   *wire.Authority
 	rest net.Listener
 	http *http.Client
 
@@ -101,7 +103,7 @@ func start(cfg Config, dir string) (*Server, error) {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	ca, err := newAuthority(dir)
+	ca, err := wire.NewAuthority(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -115,7 +117,7 @@ func start(cfg Config, dir string) (*Server, error) {
 		faults:   well(),
 	}
 	s.ctx, s.stop = context.WithCancel(context.Background())
-	s.http = &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: ca.pool}}}
+	s.http = &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: ca.Pool}}}
 	s.populate()
 	if s.rest, err = net.Listen("tcp4", "127.0.0.1:0"); err != nil {
 		return nil, err
@@ -190,7 +192,7 @@ func (s *Server) Base() string { return "http://" + s.rest.Addr().String() + "/"
 func (s *Server) HTTP() *http.Client { return s.http }
 
 // CAFile is a PEM file of the authority that signed it, for other processes.
-func (s *Server) CAFile() string { return s.ca.file }
+func (s *Server) CAFile() string { return s.ca.File }
 
 // snowflake makes a new number, which contains its time.
 func (s *Server) snowflake() uint64 {

@@ -229,7 +229,7 @@ func (c *caller) choose(mode string) {
 	for i, b := range d.d["secret_key"].([]any) {
 		key[i] = byte(b.(float64))
 	}
-	if err := c.use(mode, key); err != nil {
+	if err := c.Use(mode, key); err != nil {
 		c.t.Fatal(err)
 	}
 }
@@ -257,7 +257,7 @@ func (c *caller) say(frame string) {
 	binary.BigEndian.PutUint16(header[2:], uint16(c.said))
 	binary.BigEndian.PutUint32(header[4:], uint32(960*c.said))
 	binary.BigEndian.PutUint32(header[8:], c.ssrc)
-	c.write(c.seal(header, []byte(frame), false, false))
+	c.write(c.Seal(header, []byte(frame), false, false))
 }
 
 // hear returns the next frame, and the number of its stream.
@@ -267,7 +267,7 @@ func (c *caller) hear() (frame string, ssrc uint32) {
 	if p == nil {
 		c.t.Fatal("nothing to be heard")
 	}
-	b, err := c.open(p)
+	b, err := c.Open(p)
 	if err != nil {
 		c.t.Fatal(err)
 	}
@@ -512,7 +512,7 @@ func TestStage(t *testing.T) {
 
 // knows reports whether at least n packets of a user have come.
 func knows(s *Server, user uint64, n int) (yes bool) {
-	s.memberOf(user, func(m *member) { yes = len(m.nonces) >= n })
+	s.memberOf(user, func(m *member) { yes = len(m.Nonces) >= n })
 	return yes
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/coder/websocket"
 
 	"earshot/internal/discord/davetest"
+	"earshot/internal/discord/discordtest/wire"
 )
 
 // The opcodes of the voice gateway.
@@ -43,7 +44,7 @@ type member struct {
 	account *account
 	session string
 	token   string
-	link    *link // nil while the connection is lost and may be resumed
+	link    *wire.Link // nil while the connection is lost and may be resumed
 
 	seq  uint16
 	sent []numbered // can be sent again, the oldest first
@@ -55,7 +56,7 @@ type member struct {
 
 type numbered struct {
 	seq uint16
-	m   outgoing
+	m   wire.Message
 }
 
 // json sends a message to the member. A numbered message is kept for a resume.
@@ -63,7 +64,7 @@ func (m *member) json(op int, d any) {
 	o := object{"op": op, "d": d}
 	if slices.Contains(unnumbered, op) {
 		if m.link != nil {
-			m.link.text(o)
+			m.link.SendJSON(o)
 		}
 		return
 	}
@@ -73,21 +74,21 @@ func (m *member) json(op int, d any) {
 	if err != nil {
 		panic(err) // ours
 	}
-	m.keep(outgoing{kind: websocket.MessageText, data: b})
+	m.keep(wire.Message{Kind: websocket.MessageText, Data: b})
 }
 
 func (m *member) binary(op byte, body []byte) {
 	m.seq++
 	b := append(binary.BigEndian.AppendUint16(nil, m.seq), op)
-	m.keep(outgoing{kind: websocket.MessageBinary, data: append(b, body...)})
+	m.keep(wire.Message{Kind: websocket.MessageBinary, Data: append(b, body...)})
 }
 
-func (m *member) keep(out outgoing) {
-	if m.sent = append(m.sent, numbered{m.seq, out}); len(m.sent) > backlog {
+func (m *member) keep(out wire.Message) {
+	if m.sent = append(m.sent, numbered{m.seq, out}); len(m.sent) > wire.Backlog {
 		m.sent = m.sent[1:]
 	}
 	if m.link != nil {
-		m.link.queue(out)
+		m.link.Send(out)
 	}
 }
 
@@ -109,26 +110,26 @@ func (s *Server) voiceGateway(r *region) http.Handler {
 	})
 }
 
-func (v *voiceLink) opened(l *link) {
-	l.text(object{"op": voiceHello, "d": object{"v": 8, "heartbeat_interval": v.cfg.VoiceHeartbeat.Milliseconds()}})
+func (v *voiceLink) Opened(l *wire.Link) {
+	l.SendJSON(object{"op": voiceHello, "d": object{"v": 8, "heartbeat_interval": v.cfg.VoiceHeartbeat.Milliseconds()}})
 	v.beaten = time.Now()
 	v.listen(l)
 }
 
 // listen closes a connection without heartbeats.
-func (v *voiceLink) listen(l *link) {
+func (v *voiceLink) listen(l *wire.Link) {
 	v.after(2*v.cfg.VoiceHeartbeat, func() {
 		switch {
-		case l.closing != 0:
+		case l.Closing != 0:
 		case time.Since(v.beaten) >= 2*v.cfg.VoiceHeartbeat:
-			l.close(4009, "Session timeout.")
+			l.Close(4009, "Session timeout.")
 		default:
 			v.listen(l)
 		}
 	})
 }
 
-func (v *voiceLink) message(l *link, kind websocket.MessageType, data []byte) {
+func (v *voiceLink) Message(l *wire.Link, kind websocket.MessageType, data []byte) {
 	if kind == websocket.MessageBinary {
 		v.binary(l, data)
 		return
@@ -138,7 +139,7 @@ func (v *voiceLink) message(l *link, kind websocket.MessageType, data []byte) {
 		D  json.RawMessage
 	}
 	if json.Unmarshal(data, &m) != nil || m.Op == nil {
-		l.close(4002, "Failed to decode payload.")
+		l.Close(4002, "Failed to decode payload.")
 		return
 	}
 	switch *m.Op {
@@ -150,14 +151,14 @@ func (v *voiceLink) message(l *link, kind websocket.MessageType, data []byte) {
 		v.heartbeat(l, m.D)
 	default:
 		if v.member == nil {
-			l.close(4003, "Not authenticated.")
+			l.Close(4003, "Not authenticated.")
 			return
 		}
 		v.json(l, *m.Op, m.D)
 	}
 }
 
-func (v *voiceLink) json(l *link, op int, data json.RawMessage) {
+func (v *voiceLink) json(l *wire.Link, op int, data json.RawMessage) {
 	switch op {
 	case voiceSelect:
 		v.choose(l, data)
@@ -169,7 +170,7 @@ func (v *voiceLink) json(l *link, op int, data json.RawMessage) {
 		}
 		switch {
 		case json.Unmarshal(data, &d) != nil || d.Transition == nil || !v.member.selected:
-			l.close(4020, "Bad request.")
+			l.Close(4020, "Bad request.")
 		case op == davetest.OpReady:
 			v.member.call.delivery.TakeReady(v.member.account.user.ID, *d.Transition)
 		default:
@@ -177,31 +178,31 @@ func (v *voiceLink) json(l *link, op int, data json.RawMessage) {
 		}
 	case voiceVideo, voiceSinkWants, voiceBackend:
 	default:
-		l.close(4001, "Unknown opcode.")
+		l.Close(4001, "Unknown opcode.")
 	}
 }
 
-func (v *voiceLink) binary(l *link, data []byte) {
+func (v *voiceLink) binary(l *wire.Link, data []byte) {
 	switch {
 	case v.member == nil:
-		l.close(4003, "Not authenticated.")
+		l.Close(4003, "Not authenticated.")
 	case len(data) == 0 || !v.member.selected:
-		l.close(4020, "Bad request.")
+		l.Close(4020, "Bad request.")
 	case data[0] == davetest.OpKeyPackage:
 		if err := v.member.call.delivery.TakeKeyPackage(v.member.account.user.ID, data[1:]); err != nil {
 			v.log.Debug("refusing a key package", "user", v.member.account.user.Name, "error", err)
-			l.close(4020, "Bad request.")
+			l.Close(4020, "Bad request.")
 		}
 	case data[0] == davetest.OpCommitWelcome:
 		if err := v.member.call.delivery.TakeCommit(v.member.account.user.ID, data[1:]); err != nil {
 			v.log.Debug("passing over a commit", "user", v.member.account.user.Name, "error", err)
 		}
 	default:
-		l.close(4001, "Unknown opcode.")
+		l.Close(4001, "Unknown opcode.")
 	}
 }
 
-func (v *voiceLink) identify(l *link, data json.RawMessage) {
+func (v *voiceLink) identify(l *wire.Link, data json.RawMessage) {
 	var d struct {
 		ServerID  string `json:"server_id"`
 		UserID    string `json:"user_id"`
@@ -211,32 +212,32 @@ func (v *voiceLink) identify(l *link, data json.RawMessage) {
 	}
 	switch {
 	case v.member != nil:
-		l.close(4005, "Already authenticated.")
+		l.Close(4005, "Already authenticated.")
 		return
 	case json.Unmarshal(data, &d) != nil:
-		l.close(4002, "Failed to decode payload.")
+		l.Close(4002, "Failed to decode payload.")
 		return
 	case number(d.ServerID) != v.guild.ID:
-		l.close(4011, "Server not found.")
+		l.Close(4011, "Server not found.")
 		return
 	}
 	a := v.accounts[number(d.UserID)]
 	switch {
 	case a == nil || !a.tokens[d.Token]:
-		l.close(4004, "Authentication failed.")
+		l.Close(4004, "Authentication failed.")
 		return
 	case a.voice == 0 || a.session != d.SessionID || a.token != d.Token || a.region != v.region:
-		l.close(4006, "Session is no longer valid.")
+		l.Close(4006, "Session is no longer valid.")
 		return
 	}
 	c := v.callIn(a.voice)
 	if code, refused := v.faults.refuse[a.user.ID]; refused {
 		delete(v.faults.refuse, a.user.ID)
-		l.close(code, "As a test wants it.")
+		l.Close(code, "As a test wants it.")
 		return
 	}
 	if d.Dave < 1 && c.channel.Kind != StageChannel {
-		l.close(4017, "E2EE/DAVE protocol required.")
+		l.Close(4017, "E2EE/DAVE protocol required.")
 		return
 	}
 	if old := c.members[a.user.ID]; old != nil {
@@ -244,7 +245,7 @@ func (v *voiceLink) identify(l *link, data json.RawMessage) {
 	}
 	m := &member{call: c, account: a, session: d.SessionID, token: d.Token, link: l, seq: v.cfg.FirstSeq, dave: d.Dave}
 	m.ssrc = rand.Uint32N(1<<30) + 1
-	m.nonces = make(map[uint32]bool)
+	m.Nonces = make(map[uint32]bool)
 	v.member, c.members[a.user.ID] = m, m
 	here := c.address()
 	m.json(voiceReady, object{
@@ -256,7 +257,7 @@ func (v *voiceLink) identify(l *link, data json.RawMessage) {
 	}
 }
 
-func (v *voiceLink) resume(l *link, data json.RawMessage) {
+func (v *voiceLink) resume(l *wire.Link, data json.RawMessage) {
 	var d struct {
 		ServerID  string `json:"server_id"`
 		SessionID string `json:"session_id"`
@@ -265,15 +266,15 @@ func (v *voiceLink) resume(l *link, data json.RawMessage) {
 	}
 	switch {
 	case v.member != nil:
-		l.close(4005, "Already authenticated.")
+		l.Close(4005, "Already authenticated.")
 		return
 	case json.Unmarshal(data, &d) != nil:
-		l.close(4002, "Failed to decode payload.")
+		l.Close(4002, "Failed to decode payload.")
 		return
 	}
 	m := v.lost(d.SessionID, d.Token)
 	if m == nil || number(d.ServerID) != v.guild.ID || m.call.region != v.region || v.faults.take(m.account.user.ID, refuseResume) {
-		l.close(4006, "Session is no longer valid.")
+		l.Close(4006, "Session is no longer valid.")
 		return
 	}
 	missed := 0 // messages, from the end
@@ -283,17 +284,17 @@ func (v *voiceLink) resume(l *link, data json.RawMessage) {
 		missed = len(m.sent)
 	}
 	if missed > len(m.sent) {
-		l.close(4006, "Session is no longer valid.")
+		l.Close(4006, "Session is no longer valid.")
 		return
 	}
 	if m.link != nil {
-		m.link.drop()
+		m.link.Drop()
 	}
 	v.member, m.link = m, l
 	v.faults.voiceResumed[m.account.user.ID]++
 	m.json(voiceResumed, nil)
 	for _, n := range m.sent[len(m.sent)-missed:] {
-		l.queue(n.m)
+		l.Send(n.m)
 	}
 }
 
@@ -309,23 +310,23 @@ func (s *Server) lost(session, token string) *member {
 	return nil
 }
 
-func (v *voiceLink) heartbeat(l *link, data json.RawMessage) {
+func (v *voiceLink) heartbeat(l *wire.Link, data json.RawMessage) {
 	var d struct {
 		T   json.Number
 		Ack *int `json:"seq_ack"`
 	}
 	if json.Unmarshal(data, &d) != nil || d.Ack == nil {
-		l.close(4020, "Bad request.")
+		l.Close(4020, "Bad request.")
 		return
 	}
 	v.beaten = time.Now()
 	if v.member == nil || !v.faults.heldVoice[v.member.account.user.ID] {
-		l.text(object{"op": voiceHeartbeatAck, "d": object{"t": d.T}})
+		l.SendJSON(object{"op": voiceHeartbeatAck, "d": object{"t": d.T}})
 	}
 }
 
 // choose handles the client's choice of an address and a mode.
-func (v *voiceLink) choose(l *link, data json.RawMessage) {
+func (v *voiceLink) choose(l *wire.Link, data json.RawMessage) {
 	var d struct {
 		Protocol string
 		Data     struct {
@@ -337,28 +338,28 @@ func (v *voiceLink) choose(l *link, data json.RawMessage) {
 	m := v.member
 	switch {
 	case json.Unmarshal(data, &d) != nil:
-		l.close(4002, "Failed to decode payload.")
+		l.Close(4002, "Failed to decode payload.")
 		return
 	case d.Protocol != "udp":
-		l.close(4012, "Unknown protocol.")
+		l.Close(4012, "Unknown protocol.")
 		return
-	case !slices.Contains(v.faults.modes, d.Data.Mode) || m.choose(d.Data.Mode) != nil:
-		l.close(4016, "Unknown encryption mode.")
+	case !slices.Contains(v.faults.modes, d.Data.Mode) || m.Choose(d.Data.Mode) != nil:
+		l.Close(4016, "Unknown encryption mode.")
 		return
 	case m.discovered.IsValid() && d.Data.Address != m.discovered.Addr().String() || m.discovered.IsValid() && d.Data.Port != m.discovered.Port():
-		l.close(4020, "Bad request.") // not what discovery has told it
+		l.Close(4020, "Bad request.") // not what discovery has told it
 		return
 	}
 	c := m.call
-	key := make([]int, len(m.key))
-	for i, b := range m.key {
+	key := make([]int, len(m.Key))
+	for i, b := range m.Key {
 		key[i] = int(b)
 	}
-	v.secrets = append(v.secrets, Printed("the key of a call", m.key[:])...)
+	v.secrets = append(v.secrets, Printed("the key of a call", m.Key[:])...)
 	again := m.selected
 	m.selected = true
 	m.json(voiceDescription, object{
-		"mode": m.mode, "secret_key": key, "audio_codec": "opus", "video_codec": nil,
+		"mode": m.Mode, "secret_key": key, "audio_codec": "opus", "video_codec": nil,
 		"media_session_id": v.secret("the session of a stream"), "dave_protocol_version": c.delivery.Version(),
 	})
 	if again {
@@ -389,14 +390,14 @@ func (v *voiceLink) choose(l *link, data json.RawMessage) {
 	}
 }
 
-func (v *voiceLink) speaking(l *link, data json.RawMessage) {
+func (v *voiceLink) speaking(l *wire.Link, data json.RawMessage) {
 	var d struct {
 		Speaking int
 		SSRC     *uint32
 	}
 	m := v.member
 	if json.Unmarshal(data, &d) != nil || d.SSRC == nil || *d.SSRC != m.ssrc || !m.selected {
-		l.close(4020, "Bad request.")
+		l.Close(4020, "Bad request.")
 		return
 	}
 	m.announced = true
@@ -431,14 +432,14 @@ func (s *Server) announce(who, to *member, speaking int) {
 	}
 }
 
-func (v *voiceLink) ended(l *link, code websocket.StatusCode) {
+func (v *voiceLink) Ended(l *wire.Link, code websocket.StatusCode) {
 	m := v.member
 	if m == nil || m.link != l {
 		return // gone already, or resumed elsewhere
 	}
 	m.link = nil
-	byClient := l.closing == 0 && (code == websocket.StatusNormalClosure || code == websocket.StatusGoingAway)
-	if byClient || l.closing >= 4000 && l.closing != 4015 {
+	byClient := l.Closing == 0 && (code == websocket.StatusNormalClosure || code == websocket.StatusGoingAway)
+	if byClient || l.Closing >= 4000 && l.Closing != 4015 {
 		m.call.leave(m, 0, "")
 		return
 	}

@@ -23,7 +23,7 @@ func (s *Server) addRegion() (*region, error) {
 	_, port, _ := net.SplitHostPort(l.Addr().String())
 	r := &region{listener: l, endpoint: "localhost:" + port}
 	s.regions = append(s.regions, r)
-	s.serve(tls.NewListener(l, s.ca.config()), s.voiceGateway(r))
+	s.serve(tls.NewListener(l, s.ca.Config()), s.voiceGateway(r))
 	return r, nil
 }
 

@@ -1,4 +1,4 @@
-package monitor
+package model
 
 // helps lists the keys and what they do. An entry without a key is a heading or a sentence.
 var helps = []struct{ key, does string }{

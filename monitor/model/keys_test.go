@@ -1,4 +1,4 @@
-package monitor_test
+package model_test
 
 import (
 	"errors"
@@ -9,21 +9,21 @@ import (
 	"time"
 
 	"earshot"
-	"earshot/monitor"
+	"earshot/monitor/model"
 	"earshot/participants"
 )
 
 // presses strokes keys that have names, parted by blanks; 'text' is typed.
-func presses(m *monitor.Model, keys string) (effects []monitor.Effect) {
+func presses(m *model.Model, keys string) (effects []model.Effect) {
 	for k, part := range strings.Split(keys, "'") {
 		if k%2 == 1 {
 			for _, r := range part {
-				effects = append(effects, m.Step(later, monitor.Key{Name: string(r), Text: string(r)})...)
+				effects = append(effects, m.Step(later, model.Key{Name: string(r), Text: string(r)})...)
 			}
 			continue
 		}
 		for _, name := range strings.Fields(part) {
-			effects = append(effects, m.Step(later, monitor.Key{Name: name})...)
+			effects = append(effects, m.Step(later, model.Key{Name: name})...)
 		}
 	}
 	return effects
@@ -62,23 +62,23 @@ func TestTakingPart(t *testing.T) {
 }
 
 // tale writes effects the short way.
-func tale(effects []monitor.Effect) string {
+func tale(effects []model.Effect) string {
 	var words []string
 	for _, e := range effects {
 		switch e := e.(type) {
-		case monitor.JoinRequest:
+		case model.JoinRequest:
 			words = append(words, "sits")
-		case monitor.Quit:
+		case model.Quit:
 			words = append(words, "quits")
-		case monitor.Seek:
+		case model.Seek:
 			words = append(words, "seeks "+e.Words)
-		case monitor.Around:
+		case model.Around:
 			words = append(words, fmt.Sprint("around ", e.At))
-		case monitor.Older:
+		case model.Older:
 			words = append(words, fmt.Sprint("older than ", e.Before))
-		case monitor.Reload:
+		case model.Reload:
 			words = append(words, "reloads")
-		case monitor.Emit:
+		case model.Emit:
 			switch b := e.Body.(type) {
 			case earshot.Typing:
 				words = append(words, map[bool]string{true: "types", false: "stops"}[b.Began])
@@ -96,11 +96,11 @@ func tale(effects []monitor.Effect) string {
 func TestPaste(t *testing.T) {
 	m := opened(80, 24, nil)
 	presses(m, "i")
-	m.Step(later, monitor.Key{Name: "paste", Text: "one\ntwo"})
+	m.Step(later, model.Key{Name: "paste", Text: "one\ntwo"})
 	if !strings.Contains(words(m.Screen()), "say: one⏎two") {
 		t.Errorf("the line is not shown:\n%s", words(m.Screen()))
 	}
-	m.Step(later, monitor.Key{Name: "paste", Text: strings.Repeat("x", earshot.MaxText)})
+	m.Step(later, model.Key{Name: "paste", Text: strings.Repeat("x", earshot.MaxText)})
 	if !strings.Contains(words(m.Screen()), "too long") {
 		t.Errorf("nothing is said:\n%s", words(m.Screen()))
 	}
@@ -219,7 +219,7 @@ func TestMeanwhile(t *testing.T) {
 	n := len(s.events)
 	s.add(time.Second, "z1", "bob", earshot.Message{Text: "one more"})
 	s.add(time.Second, "z2", "bob", earshot.Message{Text: "and another"})
-	m.Step(later, monitor.Events(s.events[n:]))
+	m.Step(later, model.Events(s.events[n:]))
 	after := strings.Split(words(m.Screen()), "\n")
 	if !slices.Equal(before[1:16], after[1:16]) {
 		t.Errorf("the screen moved to\n%s", strings.Join(after, "\n"))
@@ -237,13 +237,13 @@ func TestMeanwhile(t *testing.T) {
 func TestNothingTwice(t *testing.T) {
 	s := busy()
 	m := opened(200, 60, s.events[:12])
-	m.Step(later, monitor.Lost{Why: "the connection to earshot was lost"})
+	m.Step(later, model.Lost{Why: "the connection to earshot was lost"})
 	if got := words(m.Screen()); !strings.Contains(got, "✗ the connection to earshot was lost; trying again") || strings.Contains(got, "probably 2 here") {
 		t.Errorf("lost, it shows\n%s", got)
 	}
-	m.Step(later, monitor.Reconnection{})
+	m.Step(later, model.Reconnection{})
 	m.Step(later, house())
-	m.Step(later, monitor.Events(s.events[6:]))
+	m.Step(later, model.Events(s.events[6:]))
 	if got, want := words(m.Screen()), words(opened(200, 60, s.events).Screen()); got != want {
 		t.Errorf("after the loss it shows\n%s\nwithout\n%s", got, want)
 	}
@@ -255,7 +255,7 @@ func TestAScriptWrites(t *testing.T) {
 	m := opened(200, 60, nil)
 	s := new(script)
 	s.add(0, "1", participants.Generic, earshot.Message{Text: "the tests are green"}, participants.Agent)
-	m.Step(later, monitor.Events(s.events))
+	m.Step(later, model.Events(s.events))
 	if got := words(m.Screen()); !strings.Contains(got, "user → ") || strings.Contains(got, "unknown") {
 		t.Errorf("it shows\n%s", got)
 	}
@@ -270,7 +270,7 @@ func TestOlder(t *testing.T) {
 		t.Fatalf("it asks for %q", got)
 	}
 	before := words(m.Screen())
-	m.Step(later, monitor.Past{Events: s.events[10:20]})
+	m.Step(later, model.Past{Events: s.events[10:20]})
 	m.Screen()
 	if got := strings.Split(words(m.Screen()), "\n"); !strings.Contains(before, strings.TrimSpace(got[3])) {
 		t.Errorf("what was on the screen moved:\n%s\nbefore\n%s", strings.Join(got, "\n"), before)
@@ -278,7 +278,7 @@ func TestOlder(t *testing.T) {
 	if got := tale(presses(m, "home")); got != "older than 11" {
 		t.Errorf("then it asks for %q", got)
 	}
-	m.Step(later, monitor.Past{Events: s.events[:10], Whole: true})
+	m.Step(later, model.Past{Events: s.events[:10], Whole: true})
 	if got := tale(presses(m, "home home")); got != "" {
 		t.Errorf("at the beginning it asks for %q", got)
 	}
@@ -294,11 +294,11 @@ func TestForgotten(t *testing.T) {
 	m.Screen()
 	n := len(s.events)
 	s.add(time.Second, "fg", "", earshot.ErasureRecord{Events: 2})
-	if got := tale(m.Step(later, monitor.Events(s.events[n:]))); got != "reloads" {
+	if got := tale(m.Step(later, model.Events(s.events[n:]))); got != "reloads" {
 		t.Fatalf("it %s", got)
 	}
 	kept := slices.DeleteFunc(slices.Clone(s.events), func(e earshot.Event) bool { return e.ID == "m3" || e.ID == "v1" })
-	m.Step(later, monitor.Again{Events: kept})
+	m.Step(later, model.Again{Events: kept})
 	got := words(m.Screen())
 	if strings.Contains(got, "teapot") || strings.Contains(got, "mind the step over") && !strings.Contains(got, "said ") {
 		t.Errorf("it still shows\n%s", got)
@@ -327,12 +327,12 @@ func TestTakenBack(t *testing.T) {
 
 // TestASCII: where the terminal knows nothing else, nothing else is shown.
 func TestASCII(t *testing.T) {
-	m := monitor.New(true)
-	m.Step(noon, monitor.Size{Width: 120, Height: 40})
+	m := model.New(true)
+	m.Step(noon, model.Size{Width: 120, Height: 40})
 	m.Step(noon, house())
 	s := busy()
 	s.add(time.Second, "o", "ann", earshot.Message{Text: "Ärger mit 日本 “quoted” … 👍"}, agent)
-	m.Step(later, monitor.Events(s.events))
+	m.Step(later, model.Events(s.events))
 	got := words(m.Screen())
 	for _, r := range got {
 		if r > 126 {
@@ -369,13 +369,13 @@ func TestReadAnew(t *testing.T) {
 	m := opened(200, 60, s.events)
 	n := len(s.events)
 	s.add(time.Second, "fg", "", earshot.ErasureRecord{Events: 2})
-	m.Step(later, monitor.Events(s.events[n:]))
+	m.Step(later, model.Events(s.events[n:]))
 	read := slices.Clone(s.events)
-	m.Step(later, monitor.Told{Text: "an answer to Ann"})
+	m.Step(later, model.Told{Text: "an answer to Ann"})
 	s.add(time.Second, "late", "ann", earshot.Message{Text: "is anybody there"})
 	s.add(time.Second, "why", agent, decides("late", earshot.Silent, "", "it is late at night"))
-	m.Step(later, monitor.Events(s.events[n+1:]))
-	m.Step(later, monitor.Again{Events: read})
+	m.Step(later, model.Events(s.events[n+1:]))
+	m.Step(later, model.Again{Events: read})
 	got := words(m.Screen())
 	for _, want := range []string{"is anybody there", "it is late at night"} {
 		if !strings.Contains(got, want) {
@@ -402,8 +402,8 @@ func TestWeight(t *testing.T) {
 			s.add(0, "w"+id, "ann", earshot.Withdrawal{Of: id})
 		}
 	}
-	m.Step(later, monitor.Events(s.events))
-	if said, has := monitor.Weighed(m); said != has {
+	m.Step(later, model.Events(s.events))
+	if said, has := model.Weighed(m); said != has {
 		t.Errorf("it is said to have %d bytes, and has %d", said, has)
 	}
 }
@@ -416,7 +416,7 @@ func TestBounds(t *testing.T) {
 		events = append(events, earshot.Event{ID: earshot.EventID(fmt.Sprint(k)), Sequence: int64(k + 1), At: noon, Author: "ann",
 			Visibility: earshot.Visibility{Scope: earshot.Public}, Body: earshot.Message{Text: earshot.Text(fmt.Sprint("number ", k))}})
 	}
-	m.Step(later, monitor.Events(events))
+	m.Step(later, model.Events(events))
 	m.Screen()
 	if got := tale(presses(m, "home")); got != "" {
 		t.Errorf("it asks for %s", got)
@@ -452,8 +452,8 @@ func TestSearchLongAgo(t *testing.T) {
 			t.Fatalf("%s there is no %q, or %q:\n%s", when, has, lacks, got)
 		}
 	}
-	found := func(before int64) monitor.Found { // as the daemon does
-		f := monitor.Found{Words: "lead zeppelin"}
+	found := func(before int64) model.Found { // as the daemon does
+		f := model.Found{Words: "lead zeppelin"}
 		for _, e := range slices.Backward(s.events[:before-1]) {
 			if strings.Contains(string(e.Body.(earshot.Message).Text), "zeppelin") {
 				f.Events = append(f.Events, e)
@@ -465,7 +465,7 @@ func TestSearchLongAgo(t *testing.T) {
 	shows("here", "▶12:16:40 Ann: number 1000 is a zeppelin of lead", "")
 	for _, at := range []int64{900, 700} {
 		effects := presses(m, "n")
-		seek, ok := effects[0].(monitor.Seek)
+		seek, ok := effects[0].(model.Seek)
 		if len(effects) != 1 || !ok {
 			t.Fatalf("n does %s", tale(effects))
 		}
@@ -476,20 +476,20 @@ func TestSearchLongAgo(t *testing.T) {
 		if got := tale(m.Step(later, f)); got != fmt.Sprint("around ", at) {
 			t.Fatalf("before %d it goes %s", seek.Before, got)
 		}
-		m.Step(later, monitor.Surroundings{At: at, Events: s.events[at-21 : at+19]})
+		m.Step(later, model.Surroundings{At: at, Events: s.events[at-21 : at+19]})
 		shows("then", fmt.Sprintf("Ann: number %d is a zeppelin of lead", at), "number 1000")
 		shows("then", "looking far back (End returns)", "")
 	}
-	m.Step(later, monitor.Events{*s.add(time.Second, "new", "ann", earshot.Message{Text: "what is that up there"})})
+	m.Step(later, model.Events{*s.add(time.Second, "new", "ann", earshot.Message{Text: "what is that up there"})})
 	shows("meanwhile", "looking far back, 1 new meanwhile", "up there")
-	m.Step(later, monitor.Events{*s.add(time.Second, "gone", "ann", earshot.Withdrawal{Of: "m700"})})
+	m.Step(later, model.Events{*s.add(time.Second, "gone", "ann", earshot.Withdrawal{Of: "m700"})})
 	shows("taken back", "a message that was taken back or erased", "number 700")
 	if got := tale(presses(m, "home")); got != "older than 680" {
 		t.Errorf("further up it asks for %s", got)
 	}
-	m.Step(later, monitor.Past{Before: 901, Events: s.events[700:900]}) // asked for before
+	m.Step(later, model.Past{Before: 901, Events: s.events[700:900]}) // asked for before
 	shows("what was asked for elsewhere", "number 680", "number 801")
-	m.Step(later, monitor.Past{Before: 680, Events: s.events[479:679]})
+	m.Step(later, model.Past{Before: 680, Events: s.events[479:679]})
 	presses(m, "up")
 	shows("older", "number 679", "")
 	presses(m, "N")
@@ -497,11 +497,11 @@ func TestSearchLongAgo(t *testing.T) {
 	shows("back", "what is that up there", "looking far back")
 	shows("back", "following", "number 700")
 	presses(m, "home")
-	m.Step(later, monitor.Surroundings{At: 900, Events: s.events[880:920]})
+	m.Step(later, model.Surroundings{At: 900, Events: s.events[880:920]})
 	presses(m, "t '2026-11-22 12:16:30' enter")
 	shows("at a time of today", "▶12:16:30 Ann: number 990", "")
 	presses(m, "esc esc")
-	m.Step(later, monitor.Surroundings{At: 900, Events: s.events[880:920]})
+	m.Step(later, model.Surroundings{At: 900, Events: s.events[880:920]})
 	shows("when nobody searches any more", "number 990", "number 900")
 }
 
@@ -513,12 +513,12 @@ func TestSearchLongAgoInVain(t *testing.T) {
 		came any
 		says string
 	}{
-		{"nothing", monitor.Found{Words: "zeppelin"}, "no older event has these words"},
-		{"what is here", monitor.Found{Words: "zeppelin", Events: s.events[999:]}, "no older event has these words"},
-		{"another search", monitor.Found{Words: "lead", Events: s.events[99:100]}, "searching older events"},
-		{"it cannot be searched", monitor.Found{Words: "zeppelin", Err: errors.New("the disk is gone")}, "searching: the disk is gone"},
-		{"it cannot be read", monitor.Surroundings{At: 100, Err: errors.New("the disk is gone")}, "searching: the disk is gone"},
-		{"it was forgotten just now", monitor.Surroundings{At: 100, Events: s.events[50:70]}, "it no longer exists"},
+		{"nothing", model.Found{Words: "zeppelin"}, "no older event has these words"},
+		{"what is here", model.Found{Words: "zeppelin", Events: s.events[999:]}, "no older event has these words"},
+		{"another search", model.Found{Words: "lead", Events: s.events[99:100]}, "searching older events"},
+		{"it cannot be searched", model.Found{Words: "zeppelin", Err: errors.New("the disk is gone")}, "searching: the disk is gone"},
+		{"it cannot be read", model.Surroundings{At: 100, Err: errors.New("the disk is gone")}, "searching: the disk is gone"},
+		{"it was forgotten just now", model.Surroundings{At: 100, Events: s.events[50:70]}, "it no longer exists"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			m := opened(80, 24, s.events[900:])
@@ -534,8 +534,8 @@ func TestSearchLongAgoInVain(t *testing.T) {
 	}
 	m := opened(80, 24, s.events[900:])
 	presses(m, "/ 'zeppelin' enter n")
-	m.Step(later, monitor.Surroundings{At: 100, Events: s.events[50:150]})
-	m.Step(later, monitor.Again{Events: s.events[901:]})
+	m.Step(later, model.Surroundings{At: 100, Events: s.events[50:150]})
+	m.Step(later, model.Again{Events: s.events[901:]})
 	if got := words(m.Screen()); !strings.Contains(got, "following") || strings.Contains(got, "number 100 ") {
 		t.Errorf("after something was forgotten there is\n%s", got)
 	}

@@ -1,4 +1,4 @@
-package monitor_test
+package model_test
 
 import (
 	"strings"
@@ -11,7 +11,7 @@ import (
 	"github.com/rivo/uniseg"
 
 	"earshot"
-	"earshot/monitor"
+	"earshot/monitor/model"
 )
 
 // spoofs are texts that want to be more than text.
@@ -29,9 +29,9 @@ func FuzzScreen(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, name, text string, width, height uint8, keys string) {
 		w, h := int(width), int(height)
-		m := monitor.New(len(text)%5 == 1)
-		m.Step(noon, monitor.Size{Width: w, Height: h})
-		m.Step(noon, monitor.Names{"ann": name, "bob": text})
+		m := model.New(len(text)%5 == 1)
+		m.Step(noon, model.Size{Width: w, Height: h})
+		m.Step(noon, model.Names{"ann": name, "bob": text})
 		m.Step(noon, house())
 		s := busy()
 		s.add(time.Second, "x", "bob", earshot.Message{Text: earshot.Text(text), Attachments: []earshot.Attachment{{Name: earshot.Text(name)}}}, "ann")
@@ -41,25 +41,25 @@ func FuzzScreen(f *testing.F) {
 		s.add(time.Second, "u", agent, earshot.Use{Tool: name, Result: earshot.Text(text), Failed: true})
 		s.add(time.Second, "t", agent, earshot.Thought{Question: earshot.Text(text), Text: earshot.Text(name), Cause: earshot.Cause(name)})
 		s.add(time.Second, "n", "", earshot.Notice{Key: name, Text: text, Cure: name})
-		m.Step(later, monitor.Events(s.events))
-		m.Step(later, monitor.Told{Text: text})
-		m.Step(later, monitor.Piece{Opening: earshot.Opening{Turn: "t9", Name: name, To: "bob"}, Text: earshot.Text(text)})
+		m.Step(later, model.Events(s.events))
+		m.Step(later, model.Told{Text: text})
+		m.Step(later, model.Piece{Opening: earshot.Opening{Turn: "t9", Name: name, To: "bob"}, Text: earshot.Text(text)})
 		check(t, m.Screen(), max(1, w), max(1, h))
 		for _, key := range keys[:min(len(keys), 12)] {
-			m.Step(later, monitor.Key{Name: string(key), Text: string(key)})
+			m.Step(later, model.Key{Name: string(key), Text: string(key)})
 			check(t, m.Screen(), max(1, w), max(1, h))
 		}
 		for _, key := range []string{"up", "pgup", "up", "home", "pgdown", "enter", "esc", "tab", "end"} {
-			m.Step(later, monitor.Key{Name: key})
+			m.Step(later, model.Key{Name: key})
 			check(t, m.Screen(), max(1, w), max(1, h))
 		}
-		m.Step(later, monitor.Lost{Why: text})
+		m.Step(later, model.Lost{Why: text})
 		check(t, m.Screen(), max(1, w), max(1, h))
 	})
 }
 
 // check wants a screen to be one.
-func check(t *testing.T, s monitor.Screen, width, height int) {
+func check(t *testing.T, s model.Screen, width, height int) {
 	t.Helper()
 	if len(s.Rows) != height {
 		t.Fatalf("it has %d rows, not %d", len(s.Rows), height)

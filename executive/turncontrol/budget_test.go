@@ -1,4 +1,4 @@
-package conversation_test
+package turncontrol_test
 
 import (
 	"encoding/json"
@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"earshot"
-	"earshot/conversation"
+	"earshot/executive/turncontrol"
 	"earshot/participants"
 )
 
@@ -41,42 +41,42 @@ func TestMoves(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		e    earshot.Event
-		want conversation.TurnEventKind
+		want turncontrol.Kind
 	}{
-		{"a person calls nobody", happened("ann", hello), conversation.Begin},
-		{"a person calls an agent", happened("ann", hello, "bob", "coder"), conversation.Begin},
-		{"a person calls an AI from outside", happened("ann", hello, "claude"), conversation.Begin},
-		{"people talk to each other", happened("ann", hello, "bob"), conversation.Irrelevant},
-		{"several people behind one handle", happened("room", hello), conversation.Begin},
-		{"a person without a name", happened("user", hello, "agent"), conversation.Begin},
-		{"somebody unknown", happened("", hello, "agent"), conversation.Irrelevant},
-		{"an AI from outside", happened("claude", hello, "agent"), conversation.Word},
-		{"a bot from outside", happened("bot", hello), conversation.Word},
-		{"another system", happened("sensor", hello, "agent"), conversation.Word},
-		{"a message of an exchange", happened("coder", earshot.Message{Text: "look", Turn: "T"}, "agent"), conversation.Word},
-		{"a message of one who was made for a task", happened("gone", earshot.Message{Text: "look", Turn: "T"}, "agent"), conversation.Word},
-		{"a reply", happened("agent", said("yes"), "ann"), conversation.Word},
-		{"a reply that broke off", happened("agent", earshot.Reply{Offered: "ye", Outcome: earshot.Failed}), conversation.Word},
-		{"a reply in which nothing was said", happened("agent", earshot.Reply{Outcome: earshot.Suppressed}), conversation.Irrelevant},
-		{"a pass", happened("agent", earshot.Reply{Offered: "x", Handover: &earshot.Handover{Why: earshot.Passed}}), conversation.Pass},
-		{"the limit", happened("agent", earshot.Reply{Offered: "x", Handover: &earshot.Handover{Why: earshot.TurnLimit}}), conversation.Leave},
-		{"repetition", happened("agent", earshot.Reply{Offered: "x", Handover: &earshot.Handover{Why: earshot.Repetition}}), conversation.Leave},
-		{"an utterance to an agent", happened("ann", earshot.Utterance{Text: "hello"}, "agent"), conversation.Begin},
-		{"an utterance by a voice that nobody knows", happened("", earshot.Utterance{Text: "hello"}, "agent"), conversation.Begin},
-		{"an utterance aside", happened("ann", earshot.Utterance{Text: "hello"}), conversation.Irrelevant},
-		{"somebody comes", happened("ann", earshot.Presence{Here: true}), conversation.Irrelevant},
-		{"a notice", happened("agent", earshot.Notice{Text: "x"}), conversation.Irrelevant},
-		{"a memo", happened("ann", earshot.Memo{Text: "x"}), conversation.Irrelevant},
-		{"a mode", happened("ann", earshot.ModeChange{Mode: earshot.Paused}), conversation.Irrelevant},
-		{"a decision", happened("agent", earshot.Decision{}), conversation.Irrelevant},
-		{"a tool", happened("agent", earshot.Use{Tool: "note"}), conversation.Irrelevant},
-		{"a reminder that is due", happened("agent", fired), conversation.Due},
-		{"a reminder that a person made", happened("agent", earshot.Reminder{Act: earshot.Created}), conversation.Irrelevant},
-		{"a reminder that an agent made", made, conversation.Set},
-		{"what was erased", happened("ann", earshot.Tombstone{Was: earshot.KindMessage}), conversation.Irrelevant},
+		{"a person calls nobody", happened("ann", hello), turncontrol.Begin},
+		{"a person calls an agent", happened("ann", hello, "bob", "coder"), turncontrol.Begin},
+		{"a person calls an AI from outside", happened("ann", hello, "claude"), turncontrol.Begin},
+		{"people talk to each other", happened("ann", hello, "bob"), turncontrol.Irrelevant},
+		{"several people behind one handle", happened("room", hello), turncontrol.Begin},
+		{"a person without a name", happened("user", hello, "agent"), turncontrol.Begin},
+		{"somebody unknown", happened("", hello, "agent"), turncontrol.Irrelevant},
+		{"an AI from outside", happened("claude", hello, "agent"), turncontrol.Word},
+		{"a bot from outside", happened("bot", hello), turncontrol.Word},
+		{"another system", happened("sensor", hello, "agent"), turncontrol.Word},
+		{"a message of an exchange", happened("coder", earshot.Message{Text: "look", Turn: "T"}, "agent"), turncontrol.Word},
+		{"a message of one who was made for a task", happened("gone", earshot.Message{Text: "look", Turn: "T"}, "agent"), turncontrol.Word},
+		{"a reply", happened("agent", said("yes"), "ann"), turncontrol.Word},
+		{"a reply that broke off", happened("agent", earshot.Reply{Offered: "ye", Outcome: earshot.Failed}), turncontrol.Word},
+		{"a reply in which nothing was said", happened("agent", earshot.Reply{Outcome: earshot.Suppressed}), turncontrol.Irrelevant},
+		{"a pass", happened("agent", earshot.Reply{Offered: "x", Handover: &earshot.Handover{Why: earshot.Passed}}), turncontrol.Pass},
+		{"the limit", happened("agent", earshot.Reply{Offered: "x", Handover: &earshot.Handover{Why: earshot.TurnLimit}}), turncontrol.Leave},
+		{"repetition", happened("agent", earshot.Reply{Offered: "x", Handover: &earshot.Handover{Why: earshot.Repetition}}), turncontrol.Leave},
+		{"an utterance to an agent", happened("ann", earshot.Utterance{Text: "hello"}, "agent"), turncontrol.Begin},
+		{"an utterance by a voice that nobody knows", happened("", earshot.Utterance{Text: "hello"}, "agent"), turncontrol.Begin},
+		{"an utterance aside", happened("ann", earshot.Utterance{Text: "hello"}), turncontrol.Irrelevant},
+		{"somebody comes", happened("ann", earshot.Presence{Here: true}), turncontrol.Irrelevant},
+		{"a notice", happened("agent", earshot.Notice{Text: "x"}), turncontrol.Irrelevant},
+		{"a memo", happened("ann", earshot.Memo{Text: "x"}), turncontrol.Irrelevant},
+		{"a mode", happened("ann", earshot.ModeChange{Mode: earshot.Paused}), turncontrol.Irrelevant},
+		{"a decision", happened("agent", earshot.Decision{}), turncontrol.Irrelevant},
+		{"a tool", happened("agent", earshot.Use{Tool: "note"}), turncontrol.Irrelevant},
+		{"a reminder that is due", happened("agent", fired), turncontrol.Due},
+		{"a reminder that a person made", happened("agent", earshot.Reminder{Act: earshot.Created}), turncontrol.Irrelevant},
+		{"a reminder that an agent made", made, turncontrol.Set},
+		{"what was erased", happened("ann", earshot.Tombstone{Was: earshot.KindMessage}), turncontrol.Irrelevant},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := conversation.TurnEventOf(tt.e, kinds); got.Kind != tt.want {
+			if got := turncontrol.EventOf(tt.e, kinds); got.Kind != tt.want {
 				t.Errorf("%d, want %d", got.Kind, tt.want)
 			}
 		})
@@ -114,7 +114,7 @@ func TestBudget(t *testing.T) {
 		{"one that they have set before", "PAsPABo", "0110120"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			var turns conversation.TurnControl
+			var turns turncontrol.Control
 			got := ""
 			for i, c := range tt.talk {
 				e, known := events[c]
@@ -139,10 +139,10 @@ func TestBudget(t *testing.T) {
 // TestSpent: a limit of n allows n messages, and nobody is asked for one more.
 func TestSpent(t *testing.T) {
 	for _, limit := range []int{0, 1, 2, 20} {
-		var b conversation.Budget
+		var b turncontrol.Budget
 		n := 0
 		for !b.Spent(limit) {
-			b.Take(conversation.TurnEvent{Kind: conversation.Word, By: "agent"})
+			b.Take(turncontrol.Event{Kind: turncontrol.Word, By: "agent"})
 			n++
 		}
 		if n != limit {
@@ -153,7 +153,7 @@ func TestSpent(t *testing.T) {
 
 // TestWhoIsWho: the budget knows for whom the agents work and which agent spoke last.
 func TestWhoIsWho(t *testing.T) {
-	var turns conversation.TurnControl
+	var turns turncontrol.Control
 	for _, e := range []earshot.Event{
 		happened("bob", earshot.Message{Text: "go"}, "agent"), happened("agent", said("@Coder, go")), happened("coder", said("yes")),
 		happened("ann", earshot.Message{Text: "lunch?"}, "bob"),
@@ -170,7 +170,7 @@ func TestCircles(t *testing.T) {
 	private := func(members ...earshot.ParticipantID) earshot.Visibility {
 		return earshot.Visibility{Scope: earshot.Private, Members: members}
 	}
-	var turns conversation.TurnControl
+	var turns turncontrol.Control
 	for _, v := range []earshot.Visibility{
 		{Scope: earshot.Public}, {Scope: earshot.Public, Agents: []earshot.ParticipantID{"coder"}}, private("agent", "ann"), {Scope: earshot.System},
 	} {
@@ -212,7 +212,7 @@ func TestAlike(t *testing.T) {
 		{"half of it", "one two three four five six", "one two three", false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			if conversation.Alike(earshot.Text(tt.a), earshot.Text(tt.b)) != tt.want || conversation.Alike(earshot.Text(tt.b), earshot.Text(tt.a)) != tt.want {
+			if turncontrol.Alike(earshot.Text(tt.a), earshot.Text(tt.b)) != tt.want || turncontrol.Alike(earshot.Text(tt.b), earshot.Text(tt.a)) != tt.want {
 				t.Errorf("%q and %q: want %v", tt.a, tt.b, tt.want)
 			}
 		})
@@ -226,10 +226,10 @@ func TestAlikeIsFair(t *testing.T) {
 	})
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := text.Draw(t, "a"), text.Draw(t, "b")
-		if !conversation.Alike(a, earshot.Text(strings.ToUpper(string(a))+"!")) {
+		if !turncontrol.Alike(a, earshot.Text(strings.ToUpper(string(a))+"!")) {
 			t.Fatalf("%q is not like itself", string(a))
 		}
-		if conversation.Alike(a, b) != conversation.Alike(b, a) {
+		if turncontrol.Alike(a, b) != turncontrol.Alike(b, a) {
 			t.Fatalf("%q and %q are alike one way only", string(a), string(b))
 		}
 	})
@@ -252,10 +252,10 @@ func TestRepeats(t *testing.T) {
 		{"long ago", append([]earshot.Text{please, please}, append(apart(9), please)...), 0},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			var b conversation.Budget
+			var b turncontrol.Budget
 			got := 0
 			for i, text := range tt.said {
-				b.Take(conversation.TurnEvent{Kind: conversation.Word, By: "agent", Text: text})
+				b.Take(turncontrol.Event{Kind: turncontrol.Word, By: "agent", Text: text})
 				if b.Repeats() && got == 0 {
 					got = i + 1
 				}
@@ -300,7 +300,7 @@ func TestRestart(t *testing.T) {
 	})
 	rapid.Check(t, func(t *rapid.T) {
 		events := rapid.SliceOfN(event, 0, 40).Draw(t, "events")
-		var live, again conversation.TurnControl
+		var live, again turncontrol.Control
 		for _, e := range events {
 			live.Take(e, kinds)
 			kept, err := json.Marshal(e)
@@ -320,11 +320,11 @@ func TestRestart(t *testing.T) {
 }
 
 func BenchmarkRepeats(b *testing.B) {
-	var budget conversation.Budget
+	var budget turncontrol.Budget
 	text := earshot.Text(strings.Repeat("I have looked at the parser and everything in it seems to be in order. ", 20))
 	b.ReportAllocs()
 	for b.Loop() {
-		budget.Take(conversation.TurnEvent{Kind: conversation.Word, By: "agent", Text: text})
+		budget.Take(turncontrol.Event{Kind: turncontrol.Word, By: "agent", Text: text})
 		budget.Repeats()
 	}
 }

@@ -1,4 +1,4 @@
-package monitor
+package model
 
 import (
 	"cmp"
@@ -11,8 +11,8 @@ import (
 )
 
 const (
-	// kept is how many entries of the transcript are in memory: a busy day.
-	kept = 20_000
+	// MaxEntries is how many entries of the transcript are in memory: a busy day.
+	MaxEntries = 20_000
 
 	// keptBytes bounds the bytes of text in these entries together. One message has up to 64 KiB.
 	keptBytes = 64 << 20
@@ -302,7 +302,7 @@ func spoken(e earshot.Event) (from, to time.Time, ok bool) {
 // bound drops the oldest entries, to stay within the bounds.
 func (p *transcript) bound() {
 	n := 0
-	for len(p.all)-n > kept || p.bytes > keptBytes && len(p.all)-n > 1 {
+	for len(p.all)-n > MaxEntries || p.bytes > keptBytes && len(p.all)-n > 1 {
 		p.drop(p.all[n])
 		n++
 	}

@@ -1,4 +1,4 @@
-package discordtest
+package wire
 
 import (
 	"crypto/ecdsa"
@@ -15,15 +15,15 @@ import (
 	"time"
 )
 
-// An authority is a certificate authority for the voice gateway on loopback.
-type authority struct {
-	file string
-	pool *x509.CertPool
+// An Authority is a certificate authority for the voice gateway on loopback.
+type Authority struct {
+	File string
+	Pool *x509.CertPool
 	leaf tls.Certificate
 }
 
-// newAuthority makes one, and writes its certificate to a directory.
-func newAuthority(dir string) (*authority, error) {
+// NewAuthority makes one, and writes its certificate to a directory.
+func NewAuthority(dir string) (*Authority, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		return nil, err
@@ -48,16 +48,16 @@ func newAuthority(dir string) (*authority, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &authority{
-		file: filepath.Join(dir, "ca.pem"),
-		pool: x509.NewCertPool(),
+	a := &Authority{
+		File: filepath.Join(dir, "ca.pem"),
+		Pool: x509.NewCertPool(),
 		leaf: tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key},
 	}
-	a.pool.AddCert(parsed)
-	return a, os.WriteFile(a.file, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), 0o600)
+	a.Pool.AddCert(parsed)
+	return a, os.WriteFile(a.File, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), 0o600)
 }
 
-// config returns the TLS configuration of a listener. Websockets need HTTP/1.1.
-func (a *authority) config() *tls.Config {
+// Config returns the TLS configuration of a listener. Websockets need HTTP/1.1.
+func (a *Authority) Config() *tls.Config {
 	return &tls.Config{Certificates: []tls.Certificate{a.leaf}, NextProtos: []string{"http/1.1"}}
 }

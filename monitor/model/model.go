@@ -1,4 +1,13 @@
-package monitor
+// Package model is what the monitor knows and shows, without a terminal: events, snapshots and keys
+// go into a [Model], and a [Screen] and effects come out. It has no goroutine and no clock. A
+// [Printer] writes the same events as lines.
+//
+// All text is foreign. It goes through [earshot/internal/terminal.Safe], and rows after the first
+// are indented, so that nobody can write a line that looks like another person's.
+//
+// Terminals do not agree on the width of emoji and of some scripts. Each cluster is assigned the
+// largest width that any of them uses, so a divider may be a column too far to the right.
+package model
 
 import (
 	"cmp"
@@ -182,6 +191,12 @@ func (m *Model) Step(at time.Time, what any) []Effect {
 		m.grew(1)
 	}
 	return nil
+}
+
+// Reply returns how much of a reply has come out at this terminal, and whether that is on the
+// screen.
+func (m *Model) Reply() (reply Piece, shown bool) {
+	return m.mine, m.view.follow && !m.help && !m.zoomed
 }
 
 // happened adds new events.
@@ -419,7 +434,7 @@ func (m *Model) wonders() {
 // older requests earlier events.
 func (m *Model) older() []Effect {
 	first := m.past.oldest()
-	if m.past.asking || m.past.whole || first <= 1 || len(m.past.all) >= kept-page {
+	if m.past.asking || m.past.whole || first <= 1 || len(m.past.all) >= MaxEntries-page {
 		return nil
 	}
 	m.past.asking = true

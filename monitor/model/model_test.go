@@ -1,4 +1,4 @@
-package monitor_test
+package model_test
 
 import (
 	"encoding/json"
@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"earshot"
-	"earshot/monitor"
+	"earshot/monitor/model"
 	"earshot/participants"
 )
 
@@ -98,20 +98,20 @@ func busy() *script {
 }
 
 // opened is a monitor of some size that has seen events.
-func opened(width, height int, events []earshot.Event) *monitor.Model {
-	m := monitor.New(false)
-	m.Step(noon, monitor.Size{Width: width, Height: height})
-	m.Step(noon, monitor.House{You: participants.Participant{ID: "ann", Name: "Ann"}, Known: []participants.Participant{
+func opened(width, height int, events []earshot.Event) *model.Model {
+	m := model.New(false)
+	m.Step(noon, model.Size{Width: width, Height: height})
+	m.Step(noon, model.House{You: participants.Participant{ID: "ann", Name: "Ann"}, Known: []participants.Participant{
 		{ID: "ann", Name: "Ann"}, {ID: "bob", Name: "Bob"},
 	}})
 	m.Step(noon, house())
-	m.Step(noon.Add(90*time.Second), monitor.Events(events))
+	m.Step(noon.Add(90*time.Second), model.Events(events))
 	return m
 }
 
 // house is how the room is in that scene.
-func house() monitor.Snapshot {
-	var s monitor.Snapshot
+func house() model.Snapshot {
+	var s model.Snapshot
 	text := `{
   "at": "` + noon.Format(time.RFC3339Nano) + `", "room": "desk", "agent": "Earshot", "mode": "muted",
   "agents": [{"id": "agent", "name": "Earshot", "state": "active", "partner": "ann"}, {"id": "alice", "name": "Alice", "state": "sleeping"}],
@@ -146,7 +146,7 @@ func house() monitor.Snapshot {
 }
 
 // words is what stands on a screen, without colours.
-func words(s monitor.Screen) string {
+func words(s model.Screen) string {
 	var b strings.Builder
 	for _, r := range s.Rows {
 		b.WriteString(strings.TrimRight(stripped(r), " "))
@@ -192,7 +192,7 @@ func golden(t *testing.T, name, got string) {
 
 // TestScreens: the busy scene at three sizes.
 func TestScreens(t *testing.T) {
-	for name, size := range map[string]monitor.Size{"small": {Width: 80, Height: 24}, "middle": {Width: 120, Height: 40}, "large": {Width: 200, Height: 60}} {
+	for name, size := range map[string]model.Size{"small": {Width: 80, Height: 24}, "middle": {Width: 120, Height: 40}, "large": {Width: 200, Height: 60}} {
 		m := opened(size.Width, size.Height, busy().events)
 		golden(t, name, words(m.Screen()))
 	}
@@ -202,7 +202,7 @@ func TestScreens(t *testing.T) {
 func TestWords(t *testing.T) {
 	m := opened(80, 24, nil)
 	began := noon.Add(80 * time.Second)
-	says := func(words string) monitor.Snapshot {
+	says := func(words string) model.Snapshot {
 		s := house()
 		s.Replies = nil
 		if words != "" {
@@ -212,7 +212,7 @@ func TestWords(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s = monitor.Snapshot{}
+		s = model.Snapshot{}
 		if err := json.Unmarshal(data, &s); err != nil {
 			t.Fatal(err)
 		}
@@ -226,7 +226,7 @@ func TestWords(t *testing.T) {
 		}
 	}
 	e := earshot.Event{Sequence: 1, ID: "u1", At: began, From: earshot.Handle{Provider: "microphone", ID: "1"}, Author: "bob", Body: earshot.Utterance{Text: "turn the lights off", Confidence: 1}}
-	m.Step(began.Add(2*time.Second), monitor.Events{e}) // which comes by another way
+	m.Step(began.Add(2*time.Second), model.Events{e}) // which comes by another way
 	if got := words(m.Screen()); strings.Count(got, "turn the lights") != 1 || strings.Contains(got, "off …") {
 		t.Errorf("it is there twice:\n%s", got)
 	}

@@ -1,6 +1,7 @@
-package main
+package firststart
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strconv"
@@ -16,20 +17,20 @@ import (
 // smallSize is how large the download of [probe.SmallModel] is.
 const smallSize = "2.0 GB"
 
-// offer lets the person choose among the models that are installed, if the one
-// that is configured is not, and have one downloaded, if there is none. The choice is
-// written into the configuration file. Where that cannot be done, what is to be done to the
-// configuration whenever it is read again comes back; nil is nothing.
-func (a *app) offer(cfg *config.Config, looks []probe.Engine) (_ []probe.Engine, insists func(*config.Config)) {
+// ChooseModel lets the person choose among the models that are installed, if the one that is
+// configured is not, and have one downloaded, if there is none. The choice is written into the
+// configuration file. Where that cannot be done, what is to be done to the configuration whenever it
+// is read again comes back; nil is nothing.
+func (d Dialog) ChooseModel(ctx context.Context, cfg *config.Config, looks []probe.Engine) (_ []probe.Engine, insists func(*config.Config)) {
 	l := looks[0]
 	if len(looks) > 1 || l.Works || !l.Answered {
 		return looks, nil
 	}
 	name, ok := "", false
 	if len(l.Models) > 0 {
-		name, ok = a.offerInstalled(l)
+		name, ok = d.offerInstalled(ctx, l)
 	} else if l.Config.Provider == llm.Ollama {
-		name, ok = a.offerSmall(l)
+		name, ok = d.offerSmall(ctx, l)
 	}
 	if !ok {
 		return looks, nil
@@ -37,25 +38,25 @@ func (a *app) offer(cfg *config.Config, looks []probe.Engine) (_ []probe.Engine,
 	is := probe.NewModelChoice(cfg, probe.EngineModel{Engine: l.Config.Name, Model: name}, probe.TalkRole)
 	change := func(cfg *config.Config) { instead(&cfg.Executive.LLM, l.Config.Model, name) }
 	if err := is.Save(); err != nil {
-		fmt.Fprintf(a.printed(), "It is used for now. %v\n\n", err)
+		fmt.Fprintf(d.Out(), "It is used for now. %v\n\n", err)
 		insists = change
 	} else {
-		fmt.Fprintf(a.printed(), "Saved in %s.\n\n", config.ShortPath(is.File))
+		fmt.Fprintf(d.Out(), "Saved in %s.\n\n", config.ShortPath(is.File))
 	}
 	change(cfg)
-	return probe.Engines(a.ctx, cfg.Executive.LLM), insists
+	return probe.Engines(ctx, cfg.Executive.LLM), insists
 }
 
 // offerInstalled asks which of the models that there are is to answer.
-func (a *app) offerInstalled(l probe.Engine) (name string, ok bool) {
-	fmt.Fprintf(a.printed(), "%s is not installed here. These models are:\n\n", l.Config.Model)
+func (d Dialog) offerInstalled(ctx context.Context, l probe.Engine) (name string, ok bool) {
+	fmt.Fprintf(d.Out(), "%s is not installed here. These models are:\n\n", l.Config.Model)
 	for i, m := range l.Models {
-		fmt.Fprintf(a.printed(), "  %2d  %s%s\n", i+1, terminal.Safe(m.Name), probe.SizeText(m.Bytes))
+		fmt.Fprintf(d.Out(), "  %2d  %s%s\n", i+1, terminal.Safe(m.Name), probe.SizeText(m.Bytes))
 	}
-	fmt.Fprintln(a.printed())
+	fmt.Fprintln(d.Out())
 	for range 3 { // who types something else every time has other things in mind
-		fmt.Fprint(a.printed(), "Which one should answer? [1, or n for none] ")
-		line, err := login.ReadLine(a.ctx, a.in)
+		fmt.Fprint(d.Out(), "Which one should answer? [1, or n for none] ")
+		line, err := login.ReadLine(ctx, d.In)
 		if err != nil {
 			return "", false
 		}
@@ -66,20 +67,20 @@ func (a *app) offerInstalled(l probe.Engine) (name string, ok bool) {
 		if i := choice(word, l.Models); i >= 0 {
 			return l.Models[i].Name, true
 		}
-		fmt.Fprintf(a.printed(), "There is no %s.\n", terminal.Safe(word))
+		fmt.Fprintf(d.Out(), "There is no %s.\n", terminal.Safe(word))
 	}
 	return "", false
 }
 
 // offerSmall asks whether a model is to be downloaded, and has that done.
-func (a *app) offerSmall(l probe.Engine) (name string, ok bool) {
-	fmt.Fprintf(a.printed(), "No model is installed here. %s is small and can call tools; the download has %s.\nDownload it now? [y/N] ", probe.SmallModel, smallSize)
-	line, err := login.ReadLine(a.ctx, a.in)
+func (d Dialog) offerSmall(ctx context.Context, l probe.Engine) (name string, ok bool) {
+	fmt.Fprintf(d.Out(), "No model is installed here. %s is small and can call tools; the download has %s.\nDownload it now? [y/N] ", probe.SmallModel, smallSize)
+	line, err := login.ReadLine(ctx, d.In)
 	if answer := strings.ToLower(strings.TrimSpace(line)); err != nil || answer != "y" && answer != "yes" {
 		return "", false
 	}
-	if err := a.newDownload(probe.SmallModel, false).Run(a.ctx, l.Config); err != nil {
-		fmt.Fprintf(a.printed(), "%v\n\n", err)
+	if err := d.Download(probe.SmallModel).Run(ctx, l.Config); err != nil {
+		fmt.Fprintf(d.Out(), "%v\n\n", err)
 		return "", false
 	}
 	return probe.SmallModel, true

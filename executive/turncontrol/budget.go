@@ -1,117 +1,91 @@
-package conversation
+// Package turncontrol knows how long agents talk among themselves: how many messages they have said
+// in a row in each conversation of a room, for whom, and whether they repeat each other. What that
+// means for a reply is decided by its callers.
+package turncontrol
 
 import (
 	"slices"
-	"strings"
 	"sync"
 
 	"earshot"
+	"earshot/conversation"
 	"earshot/participants"
 )
 
-// A Circle identifies one conversation of a room: the public one, by the empty Circle, or a private
-// one, by its members.
-type Circle string
-
-// MaxCircles is how many conversations of a room are kept apart, counting the public one. It bounds
-// what waits for an agent, and what is remembered of each conversation.
-const MaxCircles = 16
-
-// CircleOf returns the conversation in which something of visibility v was said.
-func CircleOf(v earshot.Visibility) Circle {
-	if v.Scope != earshot.Private {
-		return ""
-	}
-	var b strings.Builder
-	for _, m := range v.Members {
-		b.WriteString(string(m))
-		b.WriteByte('\n')
-	}
-	return Circle(b.String())
-}
-
-// SameCircle reports whether two things belong to the same conversation of a room.
-func SameCircle(v, w earshot.Visibility) bool {
-	if v.Scope != earshot.Private || w.Scope != earshot.Private {
-		return v.Scope != earshot.Private && w.Scope != earshot.Private
-	}
-	return slices.Equal(v.Members, w.Members)
-}
-
-// A TurnEvent is the meaning of an event for turn control.
-type TurnEvent struct {
-	Kind TurnEventKind
+// An Event is the meaning of an event for turn control.
+type Event struct {
+	Kind Kind
 	By   earshot.ParticipantID // who said it
 	Text earshot.Text          // what an agent said
 	Of   earshot.EventID       // the event that has set a reminder
 }
 
-// A TurnEventKind is what a [TurnEvent] does.
-type TurnEventKind int
+// A Kind is what a [Event] does.
+type Kind int
 
 // The kinds of turn events.
 const (
-	Irrelevant TurnEventKind = iota // it means nothing for turn control, like an arrival or a notice
-	Word                            // an agent said something: it counts
-	Set                             // an agent has set a reminder
-	Begin                           // a person has the floor: the count is 0
-	Due                             // a reminder is due: the count is 0, unless the agents set it since somebody else had the floor
-	Pass                            // an agent passed control: the count is 0
-	Leave                           // the agents hand over because they have talked for long enough
+	Irrelevant Kind = iota // it means nothing for turn control, like an arrival or a notice
+	Word                   // an agent said something: it counts
+	Set                    // an agent has set a reminder
+	Begin                  // a person has the floor: the count is 0
+	Due                    // a reminder is due: the count is 0, unless the agents set it since somebody else had the floor
+	Pass                   // an agent passed control: the count is 0
+	Leave                  // the agents hand over because they have talked for long enough
 )
 
-// TurnEventOf returns the meaning of an event for turn control. kind returns the type of a
+// EventOf returns the meaning of an event for turn control. kind returns the type of a
 // participant. AIs and other systems from outside count as agents, and so does somebody who sounds
 // like an agent. What a person says counts if it addresses an agent or nobody, but not if people
 // talk to each other.
-func TurnEventOf(e earshot.Event, kind func(earshot.ParticipantID) participants.Type) TurnEvent {
+func EventOf(e earshot.Event, kind func(earshot.ParticipantID) participants.Type) Event {
 	switch body := e.Body.(type) {
 	case earshot.Message:
 		return written(e, body, kind)
 	case earshot.Utterance:
 		if body.LikeAgent && len(e.To) > 0 { // another machine with the same voice, as far as is known
-			return TurnEvent{Kind: Word, By: e.Author, Text: body.Text}
+			return Event{Kind: Word, By: e.Author, Text: body.Text}
 		}
 		if slices.ContainsFunc(e.To, func(id earshot.ParticipantID) bool { return kind(id).Machine() }) {
-			return TurnEvent{Kind: Begin, By: e.Author}
+			return Event{Kind: Begin, By: e.Author}
 		}
 	case earshot.Reminder:
 		switch {
 		case body.Act == earshot.Fired:
-			return TurnEvent{Kind: Due, Of: body.Of}
+			return Event{Kind: Due, Of: body.Of}
 		case body.Act == earshot.Created && e.From.Provider == "earshot": // not somebody who wrote /remind
-			return TurnEvent{Kind: Set, Of: e.ID}
+			return Event{Kind: Set, Of: e.ID}
 		}
 	case earshot.Reply:
 		return replied(e, body)
 	}
-	return TurnEvent{}
+	return Event{}
 }
 
 // written returns the meaning of a message.
-func written(e earshot.Event, m earshot.Message, kind func(earshot.ParticipantID) participants.Type) TurnEvent {
+func written(e earshot.Event, m earshot.Message, kind func(earshot.ParticipantID) participants.Type) Event {
 	by := kind(e.Author)
 	machine := func(id earshot.ParticipantID) bool { return kind(id).Machine() }
 	switch {
 	case by.Machine(), m.Turn != "": // an agent that was made for one task may be gone since
-		return TurnEvent{Kind: Word, By: e.Author, Text: m.Text}
+		return Event{Kind: Word, By: e.Author, Text: m.Text}
 	case by != "" && (len(e.To) == 0 || slices.ContainsFunc(e.To, machine)):
-		return TurnEvent{Kind: Begin, By: e.Author}
+		return Event{Kind: Begin, By: e.Author}
 	}
-	return TurnEvent{}
+	return Event{}
 }
 
 // replied returns the meaning of a reply. A reply without words means nothing.
-func replied(e earshot.Event, r earshot.Reply) TurnEvent {
+func replied(e earshot.Event, r earshot.Reply) Event {
 	switch {
 	case r.Handover != nil && r.Handover.Why == earshot.Passed:
-		return TurnEvent{Kind: Pass, By: e.Author}
+		return Event{Kind: Pass, By: e.Author}
 	case r.Handover != nil:
-		return TurnEvent{Kind: Leave, By: e.Author}
+		return Event{Kind: Leave, By: e.Author}
 	case r.Offered == "":
-		return TurnEvent{}
+		return Event{}
 	}
-	return TurnEvent{Kind: Word, By: e.Author, Text: r.Offered}
+	return Event{Kind: Word, By: e.Author, Text: r.Offered}
 }
 
 // A Budget records how much the agents of one conversation have said since somebody else had the
@@ -140,7 +114,7 @@ type Budget struct {
 const mostOwn = 64
 
 // Take updates the budget by an event.
-func (b *Budget) Take(m TurnEvent) {
+func (b *Budget) Take(m Event) {
 	switch m.Kind {
 	case Word:
 		b.Count++
@@ -170,28 +144,28 @@ func (b *Budget) Spent(limit int) bool { return b.Over || b.Count >= limit }
 // Beyond that, the one that has been silent for longest is forgotten.
 const mostCircles = 64
 
-// TurnControl is the turn control of a room, with a budget for each of its conversations. It is a
+// Control is the turn control of a room, with a budget for each of its conversations. It is a
 // function of the events, in their order, so it continues after a restart as if there had been
 // none. The zero TurnControl is ready to use, and safe for concurrent use.
-type TurnControl struct {
+type Control struct {
 	mu      sync.Mutex
-	budgets map[Circle]*Budget
-	order   []Circle // the one that has been silent longest first
+	budgets map[conversation.Circle]*Budget
+	order   []conversation.Circle // the one that has been silent longest first
 }
 
 // Take takes in an event of the room. It must receive each event once.
-func (t *TurnControl) Take(e earshot.Event, kind func(earshot.ParticipantID) participants.Type) {
-	m := TurnEventOf(e, kind)
+func (t *Control) Take(e earshot.Event, kind func(earshot.ParticipantID) participants.Type) {
+	m := EventOf(e, kind)
 	if m.Kind == Irrelevant {
 		return
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.budget(CircleOf(e.Visibility)).Take(m)
+	t.budget(conversation.CircleOf(e.Visibility)).Take(m)
 }
 
 // budget returns the budget of an active conversation. t.mu must be held.
-func (t *TurnControl) budget(c Circle) *Budget {
+func (t *Control) budget(c conversation.Circle) *Budget {
 	b, known := t.budgets[c]
 	switch {
 	case known:
@@ -199,7 +173,7 @@ func (t *TurnControl) budget(c Circle) *Budget {
 		t.order = append(slices.Delete(t.order, i, i+1), c)
 		return b
 	case t.budgets == nil:
-		t.budgets = make(map[Circle]*Budget)
+		t.budgets = make(map[conversation.Circle]*Budget)
 	case len(t.order) == mostCircles:
 		delete(t.budgets, t.order[0])
 		t.order = slices.Delete(t.order, 0, 1)
@@ -210,10 +184,10 @@ func (t *TurnControl) budget(c Circle) *Budget {
 }
 
 // Of returns the current budget of the conversation in which something of visibility v is said.
-func (t *TurnControl) Of(v earshot.Visibility) Budget {
+func (t *Control) Of(v earshot.Visibility) Budget {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if b, known := t.budgets[CircleOf(v)]; known {
+	if b, known := t.budgets[conversation.CircleOf(v)]; known {
 		now := *b
 		now.said, now.own = slices.Clone(b.said), slices.Clone(b.own)
 		return now

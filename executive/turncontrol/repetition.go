@@ -1,13 +1,13 @@
-package conversation
+package turncontrol
 
 import (
 	"hash/maphash"
 	"slices"
-	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"earshot"
+	"earshot/language"
 )
 
 const (
@@ -38,16 +38,6 @@ type fingerprint struct {
 
 var seed = maphash.MakeSeed()
 
-// SameWords reports whether two texts have the same words: case, space and punctuation make no
-// difference.
-func SameWords(a, b earshot.Text) bool {
-	words := func(t earshot.Text) []string {
-		return strings.FieldsFunc(string(t), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
-	}
-	one, other := words(a), words(b)
-	return slices.EqualFunc(one, other, strings.EqualFold) && (len(one) > 0 || a == b)
-}
-
 // fingerprintOf returns the fingerprint of a text. Case, punctuation and names called with "@" make
 // no difference; a text without words counts as one word.
 func fingerprintOf(text earshot.Text) fingerprint {
@@ -58,7 +48,7 @@ func fingerprintOf(text earshot.Text) fingerprint {
 		}
 		h := maphash.String(seed, w)
 		p.words = append(p.words, h)
-		if unicode.IsDigit(first(w)) {
+		if r, _ := utf8.DecodeRuneInString(w); unicode.IsDigit(r) {
 			p.numbers = p.numbers*31 + h
 		}
 	}
@@ -98,11 +88,11 @@ func wordsOf(text string) func(yield func(string) bool) {
 			switch {
 			case r == '@' && len(word) == 0:
 				mention = true
-			case unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar):
+			case language.Unspaced(r):
 				if !end() || !yield(string(r)) {
 					return
 				}
-			case letter(r):
+			case r == '_', unicode.IsLetter(r), unicode.IsDigit(r), unicode.IsMark(r):
 				word = utf8.AppendRune(word, unicode.ToLower(r))
 			case r == '\'' || r == '’': // "let's" is a word
 			default:
