@@ -80,7 +80,7 @@ func Open(ctx context.Context, c Config) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := newStore(c, l)
+	s := newStore(ctx, c, l)
 	if err := s.open(ctx, last); err != nil {
 		s.reports.close()
 		return nil, errors.Join(err, l.release(last == closed && !errors.Is(err, ErrDamaged)))
@@ -89,7 +89,7 @@ func Open(ctx context.Context, c Config) (*Store, error) {
 }
 
 // newStore returns a store with defaults for what c leaves out.
-func newStore(c Config, l *lock) *Store {
+func newStore(ctx context.Context, c Config, l *lock) *Store {
 	log := c.Log
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
@@ -97,7 +97,7 @@ func newStore(c Config, l *lock) *Store {
 	index := &messages{partition: c.partition}
 	s := &Store{
 		lock:        l,
-		reports:     newReporter(c.Report, log),
+		reports:     newReporter(ctx, c.Report, log),
 		projections: slices.Concat(views(index), c.Projections),
 		now:         c.Now,
 		newID:       c.NewID,
