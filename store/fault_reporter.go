@@ -1,11 +1,13 @@
 package store
 
 import (
+	"context"
 	"log/slog"
 	"slices"
 	"sync"
 
 	"earshot"
+	"earshot/internal/mailbox"
 )
 
 // A faultReporter reports each fault once, and its end once. It does so from its own goroutine,
@@ -15,48 +17,36 @@ import (
 // A slow listener makes nobody wait. A fault that ends before it was reported is not reported, nor
 // is an end if its fault has returned, so at most one notice of each fault is waiting.
 type faultReporter struct {
-	report  func(earshot.Notice)
-	wake    chan struct{} // has one value when something is waiting
-	quit    chan struct{}
+	waiting *mailbox.Queue[earshot.Notice]
 	running sync.WaitGroup
 
-	mu      sync.Mutex
-	open    map[string]bool // the faults that have not ended
-	waiting []earshot.Notice
+	mu   sync.Mutex
+	open map[string]bool // the faults that have not ended
 }
 
-// newReporter starts a reporter. Its goroutine ends with close.
-func newReporter(report func(earshot.Notice), log *slog.Logger) *faultReporter {
+// newReporter starts a reporter. Its goroutine ends with close, and not with ctx.
+func newReporter(ctx context.Context, report func(earshot.Notice), log *slog.Logger) *faultReporter {
 	if report == nil {
 		report = func(n earshot.Notice) { log.Error(n.Text, "fault", n.Key, "cure", n.Cure, "over", n.Over) }
 	}
-	r := &faultReporter{report: report, wake: make(chan struct{}, 1), quit: make(chan struct{}), open: map[string]bool{}}
-	r.running.Go(r.run)
+	r := &faultReporter{waiting: mailbox.New(cancelOut), open: map[string]bool{}}
+	ctx = context.WithoutCancel(ctx)
+	r.running.Go(func() {
+		for n, ok := r.waiting.Take(ctx); ok; n, ok = r.waiting.Take(ctx) {
+			report(n)
+		}
+	})
 	return r
 }
 
-func (r *faultReporter) run() {
-	for open := true; open; {
-		select {
-		case <-r.wake:
-		case <-r.quit:
-			open = false
-		}
-		for n, ok := r.next(); ok; n, ok = r.next() {
-			r.report(n)
-		}
+// cancelOut removes the last notice and the opposite one, if that is still waiting.
+func cancelOut(all []earshot.Notice) (kept []earshot.Notice, dropped int) {
+	last := len(all) - 1
+	i := slices.IndexFunc(all, func(n earshot.Notice) bool { return n.Key == all[last].Key })
+	if i < last {
+		all = slices.Delete(all[:last], i, i+1)
 	}
-}
-
-// next takes the notice that has waited longest.
-func (r *faultReporter) next() (n earshot.Notice, ok bool) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if len(r.waiting) == 0 {
-		return n, false
-	}
-	n, r.waiting = r.waiting[0], r.waiting[1:]
-	return n, true
+	return all, 0
 }
 
 // fault reports n unless that fault is already open.
@@ -65,7 +55,7 @@ func (r *faultReporter) fault(n earshot.Notice) {
 	defer r.mu.Unlock()
 	if !r.open[n.Key] {
 		r.open[n.Key] = true
-		r.enqueue(n)
+		r.waiting.Put(n)
 	}
 }
 
@@ -75,26 +65,12 @@ func (r *faultReporter) over(key, text string) {
 	defer r.mu.Unlock()
 	if r.open[key] {
 		delete(r.open, key)
-		r.enqueue(earshot.Notice{Key: key, Text: text, Over: true})
-	}
-}
-
-// enqueue adds n, or removes the opposite notice that is still waiting.
-func (r *faultReporter) enqueue(n earshot.Notice) {
-	same := func(w earshot.Notice) bool { return w.Key == n.Key }
-	if i := slices.IndexFunc(r.waiting, same); i >= 0 {
-		r.waiting = slices.Delete(r.waiting, i, i+1)
-		return
-	}
-	r.waiting = append(r.waiting, n)
-	select {
-	case r.wake <- struct{}{}:
-	default: // the reporter will look anyway
+		r.waiting.Put(earshot.Notice{Key: key, Text: text, Over: true})
 	}
 }
 
 // close waits until everything that is waiting now has been reported.
 func (r *faultReporter) close() {
-	close(r.quit)
+	r.waiting.Close()
 	r.running.Wait()
 }

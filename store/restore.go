@@ -118,7 +118,7 @@ func (r *Restoration) forget(ctx context.Context, c Config, path, fresh string) 
 			continue
 		}
 		if s == nil {
-			s = newStore(c, nil)
+			s = newStore(ctx, c, nil)
 			defer s.reports.close()
 			s.archive.path = fresh
 			if err := s.prepareTables(ctx, db, false); err != nil {

@@ -86,7 +86,7 @@ func Open(ctx context.Context, c Config) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := newStore(c, l)
+	s := newStore(ctx, c, l)
 	if err := s.open(ctx, last); err != nil {
 		s.reports.close()
 		return nil, errors.Join(err, l.release(last == closed && !errors.Is(err, ErrDamaged)))
@@ -95,14 +95,14 @@ func Open(ctx context.Context, c Config) (*Store, error) {
 }
 
 // newStore returns a store with defaults for what c leaves out.
-func newStore(c Config, l *lock) *Store {
+func newStore(ctx context.Context, c Config, l *lock) *Store {
 	log := c.Log
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
 	s := &Store{
 		lock:     l,
-		reports:  newReporter(c.Report, log),
+		reports:  newReporter(ctx, c.Report, log),
 		views:    views.New(c.partition, c.Projections...),
 		now:      c.Now,
 		meter:    c.Meter,

@@ -18,7 +18,8 @@
 //
 // [earshot/internal/field] is a fault in the configuration and its key, a
 // [field.Secret] that cannot be printed, and seconds as numbers.
-// [earshot/internal/supervise] restarts whatever fails and says so once.
+// [earshot/internal/supervise] restarts whatever fails and says so once, and
+// [earshot/internal/mailbox] is the queue between two goroutines, with a rule for what it drops.
 // [earshot/internal/metrics] counts what happens, under labels that name nobody; [earshot/daemon/health]
 // knows how each part is, and [earshot/daemon/diagnosis] puts together what a report of a fault
 // needs.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"earshot"
+	"earshot/internal/mailbox"
 	"earshot/interrupt"
 )
 
@@ -109,9 +110,6 @@ func Run(ctx context.Context, spec Spec) (earshot.Reply, error) {
 	r.hush()
 	stop(nil)
 	leave()
-	for _, q := range r.queues {
-		q.close()
-	}
 	parts.Wait()
 
 	reply := r.state.Reply(r.names)
@@ -126,8 +124,8 @@ type runner struct {
 	names   []string
 	manners []DeliveryMode
 	pieces  chan string
-	end     error // of the text; set before pieces is closed
-	queues  []*queue
+	end     error                 // of the text; set before pieces is closed
+	queues  []*mailbox.Queue[Act] // one for each outlet
 	stop    context.CancelCauseFunc
 
 	// wake signals that one of the following has changed.
@@ -166,7 +164,7 @@ func newRunning(spec Spec) *runner {
 	for _, o := range spec.Outlets {
 		r.manners = append(r.manners, manner(o, spec.Whole))
 		r.names = append(r.names, o.Name())
-		r.queues = append(r.queues, newQueue())
+		r.queues = append(r.queues, mailbox.New[Act](nil)) // see full
 	}
 	r.state = NewState(r.manners...)
 	return r
@@ -266,7 +264,9 @@ func (r *runner) hush() {
 }
 
 // full reports whether the text is as far ahead as it may be. An outlet that takes nothing delays
-// nobody while another one keeps taking. Outlets that keep the pace of a voice do not count.
+// nobody while another one keeps taking. Outlets that keep the pace of a voice do not count. The
+// queue of the fastest outlet exceeds Spec.Ahead by one piece at most, and the bound of the others
+// is the longest reply, because every act carries at least a byte of it.
 func (r *runner) full() bool {
 	least, some := 0, false
 	voices := r.voices()
@@ -274,7 +274,7 @@ func (r *runner) full() bool {
 		if r.gone[i] || voices && r.manners[i] != Voice {
 			continue
 		}
-		if n := q.length(); !some || n < least {
+		if n := q.Len(); !some || n < least {
 			least, some = n, true
 		}
 	}
@@ -299,7 +299,7 @@ func (r *runner) step(e Event) {
 	for _, a := range r.spec.Tracker.step(r.state, e) {
 		switch a.Kind {
 		case Say, Finish:
-			r.queues[a.Outlet].put(a)
+			r.queues[a.Outlet].Put(a)
 		case Stop:
 			r.stop(context.Canceled)
 		}
@@ -413,7 +413,7 @@ func (r *runner) speak(ctx context.Context, i int) {
 		speaking.Do(r.told) // the command came before the outlet was open
 	}
 	r.sound.Unlock()
-	for a, more := r.queues[i].take(); more; a, more = r.queues[i].take() {
+	for a, more := r.queues[i].Take(ctx); more; a, more = r.queues[i].Take(ctx) {
 		r.tell(func() {})
 		if a.Kind == Finish {
 			speaking.Finish()
@@ -442,63 +442,5 @@ func (r *runner) broke(ctx context.Context, i int, speaking earshot.Speaking, er
 	case <-time.After(r.spec.Drain):
 		r.tell(func() { r.heard[i].lost = true })
 	case <-ctx.Done(): // the turn is over
-	}
-}
-
-// A queue holds acts until an outlet takes them. Its bound is the longest reply, because every act
-// carries at least a byte of it. The queue of the fastest outlet exceeds Spec.Ahead by one piece at
-// most.
-type queue struct {
-	mu     sync.Mutex
-	acts   []Act
-	closed bool
-	some   chan struct{}
-}
-
-func newQueue() *queue { return &queue{some: make(chan struct{}, 1)} }
-
-func (q *queue) put(a Act) {
-	q.mu.Lock()
-	q.acts = append(q.acts, a)
-	q.mu.Unlock()
-	q.nudge()
-}
-
-func (q *queue) close() {
-	q.mu.Lock()
-	q.closed, q.acts = true, nil
-	q.mu.Unlock()
-	q.nudge()
-}
-
-func (q *queue) length() int {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	return len(q.acts)
-}
-
-func (q *queue) nudge() {
-	select {
-	case q.some <- struct{}{}:
-	default:
-	}
-}
-
-// take waits for the next act; it reports false once the queue is closed.
-func (q *queue) take() (Act, bool) {
-	for {
-		q.mu.Lock()
-		if len(q.acts) > 0 {
-			a := q.acts[0]
-			q.acts = q.acts[1:]
-			q.mu.Unlock()
-			return a, true
-		}
-		closed := q.closed
-		q.mu.Unlock()
-		if closed {
-			return Act{}, false
-		}
-		<-q.some
 	}
 }

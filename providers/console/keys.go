@@ -42,7 +42,7 @@ func (c *Console) keys(ctx context.Context, emit providers.Emit) error {
 	err := k.read(asking)
 	enough()
 	k.beside.Wait()
-	k.queue.close()
+	k.queue.items.Close()
 	defer time.AfterFunc(goodbye, giveUp).Stop()
 	sender.Wait()
 	return err

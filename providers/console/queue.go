@@ -3,9 +3,10 @@ package console
 import (
 	"context"
 	"slices"
-	"sync"
+	"sync/atomic"
 
 	"earshot"
+	"earshot/internal/mailbox"
 	"earshot/providers"
 )
 
@@ -24,7 +25,7 @@ type item struct {
 }
 
 // size is how many bytes of [unsent] i takes.
-func (i item) size() int { return 256 + len(i.line) }
+func (i item) size() int64 { return 256 + int64(len(i.line)) }
 
 // passing reports whether the event matters only at once.
 func (i item) passing() bool {
@@ -33,41 +34,42 @@ func (i item) passing() bool {
 
 // A queue holds what was typed until the room has taken it, in order.
 type queue struct {
-	mu     sync.Mutex
-	items  []item
-	bytes  int // of the lasting items, with the one on its way
-	closed bool
-	more   chan struct{} // of capacity 1: not empty, or closed
-	less   chan struct{} // of capacity 1: something was sent
+	items *mailbox.Queue[item]
+	bytes atomic.Int64  // of the lasting items, with the one on its way
+	less  chan struct{} // of capacity 1: something was sent
 }
 
 func newQueue() *queue {
-	return &queue{more: make(chan struct{}, 1), less: make(chan struct{}, 1)}
+	return &queue{items: mailbox.New(replace), less: make(chan struct{}, 1)}
+}
+
+// replace removes what the last item supersedes, if many events wait in sequence that matter only at
+// once.
+func replace(all []item) (kept []item, dropped int) {
+	last := len(all) - 1
+	from := last
+	for from > 0 && all[from-1].passing() {
+		from--
+	}
+	if !all[last].passing() || last-from < fleeting {
+		return all, 0
+	}
+	rest := slices.DeleteFunc(all[from:last], func(old item) bool { return old.event.Body.Kind() == all[last].event.Body.Kind() })
+	return append(all[:from+len(rest)], all[last]), 0
 }
 
 // add appends i. It does not wait.
 func (q *queue) add(i item) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if i.passing() {
-		q.replace(i)
-	} else {
-		q.bytes += i.size()
+	if !i.passing() {
+		q.bytes.Add(i.size())
 	}
-	q.items = append(q.items, i)
-	q.wake()
+	q.items.Put(i)
 }
 
 // room waits until there is room for more, or ctx ends. It must be called by one goroutine at a
 // time.
 func (q *queue) room(ctx context.Context) {
-	for {
-		q.mu.Lock()
-		full := q.bytes >= unsent
-		q.mu.Unlock()
-		if !full {
-			return
-		}
+	for q.bytes.Load() >= unsent {
 		select {
 		case <-q.less:
 		case <-ctx.Done():
@@ -76,77 +78,21 @@ func (q *queue) room(ctx context.Context) {
 	}
 }
 
-// replace removes an item that i supersedes, if many of that kind wait already.
-func (q *queue) replace(i item) {
-	from := len(q.items)
-	for from > 0 && q.items[from-1].passing() {
-		from--
-	}
-	if len(q.items)-from < fleeting {
-		return
-	}
-	rest := slices.DeleteFunc(q.items[from:], func(old item) bool { return old.event.Body.Kind() == i.event.Body.Kind() })
-	q.items = q.items[:from+len(rest)]
-}
-
-// close says that nothing more will be added.
-func (q *queue) close() {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	q.closed = true
-	q.wake()
-}
-
-func (q *queue) wake() {
-	select {
-	case q.more <- struct{}{}:
-	default:
-	}
-}
-
-// send emits what is queued until the queue is closed and empty, or ctx ends. It calls failed for
-// what the room did not accept.
+// send emits what is queued until the queue is closed and empty. It calls failed for what the room
+// did not accept, which is everything once ctx has ended.
 func (q *queue) send(ctx context.Context, emit providers.Emit, failed func(item, error)) {
-	for {
-		i, ok, closed := q.take()
-		switch {
-		case ok:
-			if err := emit(ctx, i.event); err != nil {
-				failed(i, err)
-			}
-			q.done(i)
+	always := context.WithoutCancel(ctx)
+	for i, ok := q.items.Take(always); ok; i, ok = q.items.Take(always) {
+		if err := emit(ctx, i.event); err != nil {
+			failed(i, err)
+		}
+		if i.passing() {
 			continue
-		case closed:
-			return
 		}
+		q.bytes.Add(-i.size())
 		select {
-		case <-q.more:
-		case <-ctx.Done():
-			return
+		case q.less <- struct{}{}:
+		default:
 		}
-	}
-}
-
-func (q *queue) take() (i item, ok, closed bool) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if len(q.items) == 0 {
-		return item{}, false, q.closed
-	}
-	i = q.items[0]
-	q.items = q.items[1:]
-	return i, true, q.closed
-}
-
-func (q *queue) done(i item) {
-	if i.passing() {
-		return
-	}
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	q.bytes -= i.size()
-	select {
-	case q.less <- struct{}{}:
-	default:
 	}
 }

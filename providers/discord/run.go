@@ -82,7 +82,7 @@ func (r *run) take(ctx context.Context, found *roster.Finding) {
 	now := time.Now()
 	news := r.roster.Take(found, now)
 	if news.Lost > 0 {
-		r.parts.Log.Info("discord: what happened in a channel is lost, because the channel could not be looked up", "events", news.Lost)
+		r.parts.Log.Info("discord: events in an unknown channel were dropped: it could not be looked up, or too many came meanwhile", "events", news.Lost)
 	}
 	if news.Came {
 		r.resume(ctx, news.Guild)

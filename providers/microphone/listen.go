@@ -10,6 +10,7 @@ import (
 
 	"earshot"
 	"earshot/internal/audio"
+	"earshot/internal/mailbox"
 	"earshot/models/hear"
 	"earshot/models/stt"
 	"earshot/models/voiceprint"
@@ -53,7 +54,7 @@ const faintest = 0.12
 type listener struct {
 	*Provider
 	ear    *hear.Ear // used with the frames only
-	out    *queue
+	out    *mailbox.Queue[item]
 	throat voicingDetector
 	spot   int  // for how many frames to listen for phrases
 	here   bool // a voice is heard, or in doubt

@@ -32,6 +32,7 @@ import (
 
 	"earshot"
 	"earshot/internal/audio"
+	"earshot/internal/mailbox"
 	"earshot/models/hear"
 	"earshot/models/voiceprint"
 	"earshot/providers"
@@ -133,7 +134,7 @@ const (
 func (p *Provider) Run(ctx context.Context, emit providers.Emit) error {
 	sending, giveUp := context.WithCancel(ctx)
 	defer giveUp()
-	out := newQueue()
+	out := mailbox.New(bound)
 	var sender sync.WaitGroup
 	sender.Go(func() { p.send(sending, out, emit) })
 
@@ -150,7 +151,7 @@ func (p *Provider) Run(ctx context.Context, emit providers.Emit) error {
 	defer time.AfterFunc(patience, giveUp).Stop()
 	l.await(sending)
 	p.set(nil)
-	out.close()
+	out.Close()
 	sender.Wait()
 	l.wipe()
 	if ctx.Err() != nil {
@@ -202,20 +203,22 @@ func (p *Provider) handle() earshot.Handle {
 // send brings events to the room, until the queue is closed and empty or ctx ends. Another
 // goroutine brings each utterance, once the room has taken what came before. At the end send
 // withdraws the demand of a voice that will not go on.
-func (p *Provider) send(ctx context.Context, out *queue, emit providers.Emit) {
-	slow, d := newQueue(), newDemand(emit)
+func (p *Provider) send(ctx context.Context, out *mailbox.Queue[item], emit providers.Emit) {
+	slow, d := mailbox.New(bound), newDemand(emit)
 	var keeper sync.WaitGroup
 	keeper.Go(func() { p.keep(ctx, slow, d) })
-	for e, ok := out.take(ctx); ok; e, ok = out.take(ctx) {
+	for e, ok := out.Take(ctx); ok; e, ok = out.Take(ctx) {
 		if isUtterance(e) {
 			p.add(slow, e)
 			continue
 		}
 		d.tell(ctx, e)
 	}
-	slow.close()
+	slow.Close()
 	keeper.Wait()
-	if n := out.utterances() + slow.utterances(); n > 0 {
+	left, _ := out.TakeAll(nil)
+	left, _ = slow.TakeAll(left)
+	if n := count(left, isUtterance); n > 0 {
 		p.dropped(n)
 		p.fault("unkept speech", fmt.Errorf("%d utterances were dropped, because the microphone was stopped before they could be kept", n))
 	}
@@ -224,7 +227,7 @@ func (p *Provider) send(ctx context.Context, out *queue, emit providers.Emit) {
 
 // keep brings utterances to the room, each in a goroutine of its own, since a word that cuts must
 // not wait for the disk that stores the words before it.
-func (p *Provider) keep(ctx context.Context, slow *queue, d *demand) {
+func (p *Provider) keep(ctx context.Context, slow *mailbox.Queue[item], d *demand) {
 	var keeping sync.WaitGroup
 	defer keeping.Wait()
 	free := make(chan struct{}, mostKept)
@@ -234,7 +237,7 @@ func (p *Provider) keep(ctx context.Context, slow *queue, d *demand) {
 		case <-ctx.Done():
 			return
 		}
-		e, ok := slow.take(ctx)
+		e, ok := slow.Take(ctx)
 		if !ok {
 			return
 		}
@@ -250,9 +253,9 @@ func (p *Provider) keep(ctx context.Context, slow *queue, d *demand) {
 }
 
 // add appends e to q, and reports a dropped utterance.
-func (p *Provider) add(q *queue, e item) {
-	if q.add(e) {
-		p.dropped(1)
+func (p *Provider) add(q *mailbox.Queue[item], e item) {
+	if n := q.Put(e); n > 0 {
+		p.dropped(n)
 		p.fault("unkept speech", errors.New("the oldest utterances were dropped, because nothing can be kept at present"))
 	}
 }

@@ -1,9 +1,7 @@
 package microphone
 
 import (
-	"context"
 	"slices"
-	"sync"
 
 	"earshot"
 )
@@ -23,48 +21,39 @@ type item struct {
 	voice int
 }
 
-// A queue holds events until the room has taken them, in order and within its bounds.
-type queue struct {
-	mu     sync.Mutex
-	events []item
-	closed bool
-	more   chan struct{} // of capacity 1: not empty, or closed
-}
-
-func newQueue() *queue { return &queue{more: make(chan struct{}, 1)} }
-
-// add appends e, and reports whether it dropped an utterance. It does not block.
-func (q *queue) add(e item) (dropped bool) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
+// bound is the rule of a queue of events: it drops the oldest utterance if there are too many. A
+// stage at the end is superseded by what follows it, and the oldest call by later ones.
+func bound(all []item) (kept []item, dropped int) {
+	last := len(all) - 1
 	switch {
-	case isUtterance(e):
-		dropped = q.drop(isUtterance, mostUtterances)
-	case isCall(e):
-		q.drop(isCall, mostCalls)
-	case len(q.events) > 0 && isStage(q.events[len(q.events)-1]):
-		q.events = q.events[:len(q.events)-1] // e supersedes it
+	case isUtterance(all[last]):
+		return dropOldest(all, isUtterance, mostUtterances)
+	case isCall(all[last]):
+		kept, _ = dropOldest(all, isCall, mostCalls)
+		return kept, 0
+	case last > 0 && isStage(all[last-1]):
+		return slices.Delete(all, last-1, last), 0
 	}
-	q.events = append(q.events, e)
-	q.wake()
-	return dropped
+	return all, 0
 }
 
-// drop removes the oldest of a kind, if there are most.
-func (q *queue) drop(kind func(item) bool, most int) bool {
-	n, oldest := 0, -1
-	for i, e := range q.events {
+// dropOldest drops the oldest of a kind, if there are more than most.
+func dropOldest(all []item, kind func(item) bool, most int) (kept []item, dropped int) {
+	if count(all, kind) <= most {
+		return all, 0
+	}
+	oldest := slices.IndexFunc(all, kind)
+	return slices.Delete(all, oldest, oldest+1), 1
+}
+
+// count returns how many events are of a kind.
+func count(all []item, kind func(item) bool) (n int) {
+	for _, e := range all {
 		if kind(e) {
-			if n++; oldest < 0 {
-				oldest = i
-			}
+			n++
 		}
 	}
-	if n < most {
-		return false
-	}
-	q.events = slices.Delete(q.events, oldest, oldest+1)
-	return true
+	return n
 }
 
 func isUtterance(e item) bool { return e.Body.Kind() == earshot.KindUtterance }
@@ -76,54 +65,3 @@ func isCall(e item) bool {
 
 // isStage reports whether the next event supersedes e.
 func isStage(e item) bool { return !isUtterance(e) && !isCall(e) }
-
-// utterances returns how many utterances wait.
-func (q *queue) utterances() (n int) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	for _, e := range q.events {
-		if isUtterance(e) {
-			n++
-		}
-	}
-	return n
-}
-
-// close says that nothing more will be added.
-func (q *queue) close() {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	q.closed = true
-	q.wake()
-}
-
-func (q *queue) wake() {
-	select {
-	case q.more <- struct{}{}:
-	default:
-	}
-}
-
-// take returns the next event, and waits for one. It returns false when none will come, or ctx has
-// ended.
-func (q *queue) take(ctx context.Context) (item, bool) {
-	for ctx.Err() == nil {
-		q.mu.Lock()
-		if len(q.events) > 0 {
-			e := q.events[0]
-			q.events = slices.Delete(q.events, 0, 1)
-			q.mu.Unlock()
-			return e, true
-		}
-		closed := q.closed
-		q.mu.Unlock()
-		if closed {
-			break
-		}
-		select {
-		case <-q.more:
-		case <-ctx.Done():
-		}
-	}
-	return item{}, false
-}

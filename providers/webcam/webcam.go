@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"earshot"
+	"earshot/internal/mailbox"
 	"earshot/models/see"
 	"earshot/providers"
 )
@@ -50,7 +51,7 @@ type Parts struct {
 type Provider struct {
 	camera Camera
 	parts  Parts
-	queue  *queue
+	queue  *mailbox.Queue[see.Observation]
 	watch  *sceneTracker // used by Run alone
 	logged time.Time
 	lost   int // dropped pictures that were not logged yet
@@ -66,7 +67,7 @@ func New(c Camera, parts Parts) *Provider {
 		parts.Log = slog.New(slog.DiscardHandler)
 	}
 	c = c.withDefaults()
-	return &Provider{camera: c, parts: parts, queue: newQueue(), watch: newWatch(c.Name)}
+	return &Provider{camera: c, parts: parts, queue: mailbox.New(dropPicture), watch: newWatch(c.Name)}
 }
 
 // Name implements [providers.Provider].
@@ -74,7 +75,7 @@ func (p *Provider) Name() string { return "webcam" }
 
 // Observe handles what the helper found in a picture. It does not block.
 func (p *Provider) Observe(o see.Observation) {
-	p.queue.add(o)
+	p.queue.Put(o)
 }
 
 // look is how often to check whether there are pictures at all, and whether it is time to close
@@ -84,7 +85,7 @@ const look = time.Second
 // Run implements [providers.Provider]. When ctx ends, nothing more is reported: whoever ended it
 // knows that the camera is closed then.
 func (p *Provider) Run(ctx context.Context, emit providers.Emit) error {
-	p.queue.take() // left by the previous run
+	p.queue.TakeAll(nil) // left by the previous run
 	for ctx.Err() == nil {
 		p.shut(ctx)
 		if ctx.Err() != nil {
@@ -128,7 +129,7 @@ func (p *Provider) open(ctx context.Context, emit providers.Emit) (over bool, er
 	defer t.Stop()
 	for over = false; ; {
 		select {
-		case <-p.queue.more:
+		case <-p.queue.More():
 			err = p.told(ctx, emit)
 		case now := <-t.C:
 			if err = p.tell(ctx, emit, p.watch.wait(now)); err == nil && !p.allowed(now) {
@@ -162,7 +163,7 @@ func (p *Provider) open(ctx context.Context, emit providers.Emit) (over bool, er
 
 // told tells the room about the queued pictures.
 func (p *Provider) told(ctx context.Context, emit providers.Emit) error {
-	all, dropped := p.queue.take()
+	all, dropped := p.queue.TakeAll(nil)
 	p.drop(dropped)
 	for i, o := range all {
 		glance, sights := p.watch.look(o, time.Now())

@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"earshot/internal/discord/compose"
 	"earshot/internal/discord/gateway"
+	"earshot/internal/mailbox"
 )
 
 const (
@@ -23,12 +23,8 @@ const (
 // called from any goroutine.
 type Lines struct {
 	channel Channel
-	drop    func(n int)
-	more    chan struct{} // holds a token when there is a line
-
-	mu      sync.Mutex
-	waiting []string
-	dropped int // since the last message
+	dropped func(n int)
+	waiting *mailbox.Queue[string]
 }
 
 // NewLines returns lines for a channel. Dropped receives the number of lines that are not posted
@@ -37,22 +33,19 @@ func NewLines(c Channel, dropped func(n int)) *Lines {
 	if dropped == nil {
 		dropped = func(int) {}
 	}
-	return &Lines{channel: c, drop: dropped, more: make(chan struct{}, 1)}
+	return &Lines{c, dropped, mailbox.New(dropLine)}
+}
+
+// dropLine drops the oldest line when more than mostLines wait.
+func dropLine(all []string) (kept []string, dropped int) {
+	dropped = max(0, len(all)-mostLines)
+	return slices.Delete(all, 0, dropped), dropped
 }
 
 // Add adds a line, in Discord's notation. It does not wait for Discord.
 func (l *Lines) Add(line string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if len(l.waiting) == mostLines {
-		l.waiting = slices.Delete(l.waiting, 0, 1)
-		l.dropped++
-		l.drop(1)
-	}
-	l.waiting = append(l.waiting, line)
-	select {
-	case l.more <- struct{}{}:
-	default:
+	if n := l.waiting.Put(line); n > 0 {
+		l.dropped(n)
 	}
 }
 
@@ -62,7 +55,7 @@ func (l *Lines) Run(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-l.more:
+		case <-l.waiting.More():
 		}
 		for _, p := range compose.All(l.take(), compose.Names{}) {
 			_, _ = l.channel.post(ctx, message{Content: p.Content, Allowed: mention(nil)}) // if it fails, a reply will fail as well, and report it
@@ -73,14 +66,12 @@ func (l *Lines) Run(ctx context.Context) {
 	}
 }
 
-// take takes the waiting lines.
+// take takes the waiting lines. A remark in front of them says how many were dropped since the last
+// time.
 func (l *Lines) take() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.dropped > 0 {
-		l.waiting = append([]string{compose.SmallPrint(fmt.Sprintf("(%d lines are left out)", l.dropped))}, l.waiting...)
+	all, dropped := l.waiting.TakeAll(nil)
+	if dropped > 0 {
+		all = slices.Insert(all, 0, compose.SmallPrint(fmt.Sprintf("(%d lines are left out)", dropped)))
 	}
-	text := strings.Join(l.waiting, "\n")
-	l.waiting, l.dropped = nil, 0
-	return text
+	return strings.Join(all, "\n")
 }

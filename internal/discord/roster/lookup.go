@@ -21,6 +21,8 @@ func (r *Roster) Defer(event any, channel uint64, guild string) (lookup bool) {
 	waiting, asked := r.unplaced[channel]
 	if len(waiting) < mostUnplaced {
 		r.unplaced[channel] = append(waiting, event)
+	} else {
+		r.dropped[channel]++
 	}
 	return !asked
 }
@@ -74,14 +76,16 @@ type News struct {
 	Company []*discordgo.MessageCreate
 
 	Events []any // which happened earlier, in order
-	Lost   int   // events that are dropped, because their channel could not be looked up
+	Lost   int   // events that are dropped: their channel could not be looked up, or too many came meanwhile
 }
 
 // Take records a finding at now.
 func (r *Roster) Take(f *Finding, now time.Time) (n News) {
+	dropped := r.dropped[f.channel]
+	delete(r.dropped, f.channel)
 	switch {
 	case f.failed:
-		n.Lost = len(r.missing(f.channel))
+		n.Lost = len(r.missing(f.channel)) + dropped
 	case f.with != 0:
 		r.addDirect(gateway.Number(f.found.ID), f.with)
 		n.Came = true
@@ -90,7 +94,7 @@ func (r *Roster) Take(f *Finding, now time.Time) (n News) {
 	default:
 		n.Events = r.found(f.channel, f.found)
 		if c := r.channelOf[f.channel]; c != nil {
-			n.Came, n.Guild = true, c.Guild
+			n.Came, n.Guild, n.Lost = true, c.Guild, dropped
 		}
 	}
 	return n

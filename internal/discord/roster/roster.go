@@ -51,6 +51,7 @@ type Roster struct {
 
 	strange  map[uint64]bool  // channels that are known not to exist
 	unplaced map[uint64][]any // events of channels that are being looked up
+	dropped  map[uint64]int   // how many more of them came than mostUnplaced
 
 	// What the daemon had of channels that have not come yet, and of direct messages, by the other
 	// person.
@@ -70,7 +71,7 @@ func New(cfg Config) *Roster {
 		directMessages: cfg.DirectMessages, bots: cfg.Bots,
 		guilds: gateway.NewAllowlist(cfg.Guilds), channels: gateway.NewAllowlist(cfg.Channels), users: gateway.NewAllowlist(cfg.Users),
 		guildOf: make(map[uint64]*guild), channelOf: make(map[uint64]*Channel), personOf: make(map[uint64]*Known),
-		strange: make(map[uint64]bool), unplaced: make(map[uint64][]any),
+		strange: make(map[uint64]bool), unplaced: make(map[uint64][]any), dropped: make(map[uint64]int),
 	}
 }
 

@@ -92,6 +92,35 @@ func TestLookup(t *testing.T) {
 	}
 }
 
+// TestLookupDrops: events for which there was no room during a lookup are counted once.
+func TestLookupDrops(t *testing.T) {
+	const thread = general + 1000
+	guild := gateway.Digits(house)
+	is := &discordgo.Channel{Type: discordgo.ChannelTypeGuildPublicThread, GuildID: guild, ParentID: gateway.Digits(general), Name: "aside"}
+	for _, tt := range []struct {
+		name    string
+		finding Finding
+		lost    int
+	}{
+		{"found", Finding{channel: thread, found: is}, 3},
+		{"failed", Finding{channel: thread, failed: true}, mostUnplaced + 3},
+		{"does not exist", Finding{channel: thread}, 0},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			r := testRoster()
+			for range mostUnplaced + 3 {
+				r.Defer("event", thread, guild)
+			}
+			if n := r.Take(&tt.finding, now); n.Lost != tt.lost {
+				t.Errorf("%d are lost, want %d", n.Lost, tt.lost)
+			}
+			if n := r.Take(&tt.finding, now); n.Lost != 0 {
+				t.Errorf("%d are lost once more", n.Lost)
+			}
+		})
+	}
+}
+
 // TestMissed: what was written, edited and deleted meanwhile is derived from the newest messages.
 // Messages that came after the request are left out.
 func TestMissed(t *testing.T) {
