@@ -415,7 +415,9 @@ func (r *Room) close(ctx context.Context, thinking *sync.WaitGroup) {
 	}
 	thinking.Wait()
 	if live != nil {
-		r.conclude(ctx, <-r.turnResults)
+		end := <-r.turnResults
+		r.keep(ctx) // first what was done in the turn
+		r.conclude(ctx, end)
 	}
 	for _, q := range r.pending {
 		r.putOff(q)
