@@ -3,6 +3,7 @@ package room_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"iter"
 	"slices"
@@ -265,6 +266,38 @@ func TestACutEndsATool(t *testing.T) {
 		h.stopped(t)
 		h.stop()
 	})
+}
+
+// TestAnEndWithATool: a tool that is used when the program ends, or while the disk is full, is on
+// record before the end of its turn.
+func TestAnEndWithATool(t *testing.T) {
+	for name, cut := range map[string]func(*testing.T, *house){
+		"the program ends": func(*testing.T, *house) {},
+		"the disk is full": func(t *testing.T, h *house) {
+			h.journal.Fail(errors.New("full"))
+			_ = h.Admit(t.Context(), message("stop"))
+			time.Sleep(time.Second / 2)
+			h.journal.Fail(nil)
+			time.Sleep(10 * time.Second)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				h, s := newHouse(), &shelf{takes: time.Minute}
+				h.tools = s.table()
+				h.model.Rules = []llmtest.Rule{calls("", "list", "read_file", `{"path":"list"}`)}
+				h.open(t.Context())
+				h.say(t, "what is on my list?")
+				time.Sleep(time.Second)
+				cut(t, h)
+				h.stop()
+				h.stopped(t)
+				if used, ended := len(h.uses()), len(h.replies()); used != 1 || ended != 1 {
+					t.Errorf("%d uses and %d ends are on record", used, ended)
+				}
+			})
+		})
+	}
 }
 
 // TestAResultIsData: the text of a result calls nobody, is no envelope, and does nothing.

@@ -15,12 +15,18 @@ import (
 // Checks reports whether the order is checked.
 const Checks = true
 
+// A Lock is a [Mutex] that is about to be taken. It is comparable.
+type Lock interface {
+	// Taken reports whether a goroutine holds it.
+	Taken() bool
+}
+
 // yield is called before each lock is taken; see [SetYield].
-var yield atomic.Pointer[func()]
+var yield atomic.Pointer[func(Lock)]
 
 // SetYield has f called by each goroutine before it takes a lock, so that a test can let others go
 // first; nil ends that.
-func SetYield(f func()) {
+func SetYield(f func(Lock)) {
 	if f == nil {
 		yield.Store(nil)
 		return
@@ -41,14 +47,17 @@ func (m *Mutex[R]) Lock() {
 	var place R
 	g := Goroutine()
 	held.check(g, place)
-	if f := yield.Load(); f != nil {
-		(*f)()
-	}
 	m.once.Do(func() { m.taken = make(chan struct{}, 1) })
+	if f := yield.Load(); f != nil {
+		(*f)(m)
+	}
 	m.taken <- struct{}{}
 	m.owner = g
 	held.add(g, place)
 }
+
+// Taken implements [Lock].
+func (m *Mutex[R]) Taken() bool { return len(m.taken) > 0 }
 
 // Unlock unlocks m.
 func (m *Mutex[R]) Unlock() {
