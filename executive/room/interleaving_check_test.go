@@ -96,16 +96,21 @@ func (s *performance) rest(fault func(string, ...any)) {
 	s.shelf.stayOpen()
 	open := !s.left && !s.ended
 	if open { // invariant 3: it listens, whatever it does
-		s.admit(by("ann", earshot.Typing{}))
-		speaks(earshot.VoiceOver, "").do(s)
+		s.admit(by("carol", earshot.Typing{}))
 		mode("it is live again", earshot.Live).do(s)
 	}
-	time.Sleep(20 * time.Second)
+	late := 20 * time.Second
+	if s.typed() {
+		late = 3 * time.Minute // that is when she has abandoned the line
+	}
+	time.Sleep(late)
 	s.unanswered(fault)
-	busy := func() bool { return s.Busy() || s.state().Waiting > 0 }
-	if open && busy() {
-		time.Sleep(5 * time.Minute)
-		fault("the room comes to rest late or not at all; in the end it rests: %v", !busy())
+	if busy := func() bool { return s.Busy() || s.state().Waiting > 0 }; open && busy() {
+		time.Sleep(10 * time.Minute)
+		fault("after %v the room is not at rest; ten minutes later it is: %v", late, !busy())
+	}
+	if open && room.Parked(s.Room) {
+		fault("after %v the mind still waits for somebody to write or speak", late)
 	}
 	if open {
 		s.admit(by("ann", earshot.Message{Text: "@Earshot are you there?"}))
@@ -116,6 +121,16 @@ func (s *performance) rest(fault func(string, ...any)) {
 	}
 	s.stop()
 	s.unanswered(fault)
+}
+
+// typed reports whether ann has pressed a key.
+func (s *performance) typed() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.ContainsFunc(s.attempts, func(a *attempt) bool {
+		b, is := a.event.Body.(earshot.Typing)
+		return is && b.Began && a.event.From == ann
+	})
 }
 
 // unanswered checks that nobody waits any more.

@@ -86,8 +86,8 @@ func mix(a, b uint64) uint64 {
 }
 
 // yield is called by each goroutine before it takes a lock.
-func (s *scheduler) yield(l lockorder.Lock) {
-	if g := lockorder.Goroutine(); g != s.root {
+func (s *scheduler) yield(g uint64, l lockorder.Lock) {
+	if g != s.root {
 		s.hold(g, "", 0, l)
 	}
 }

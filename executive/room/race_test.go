@@ -473,3 +473,50 @@ func TestWhoTypesAsAnOldLineComes(t *testing.T) {
 		})
 	}
 }
+
+// A halfModel says two words at once, and the others when it may.
+type halfModel struct {
+	*llmtest.Script
+	rest chan struct{}
+}
+
+// Stream implements [llm.Service].
+func (m halfModel) Stream(ctx context.Context, req *llm.Request) iter.Seq2[llm.Delta, error] {
+	return func(yield func(llm.Delta, error) bool) {
+		n := 0
+		for d, err := range m.Script.Stream(ctx, req) {
+			if n++; n == 3 {
+				<-m.rest
+			}
+			if !yield(d, err) {
+				return
+			}
+		}
+	}
+}
+
+// TestWhoAbandonsALineAsAReplyStalls: a reply that waits for somebody who types goes on to its end
+// when they have abandoned the line, also if that is just when it is checked whether an outlet
+// stands still.
+func TestWhoAbandonsALineAsAReplyStalls(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHouse()
+		h.model.Every, h.console.Every = 0, 0
+		m := halfModel{h.model, make(chan struct{})}
+		h.llm = m
+		c := gather(t, h, "bob")
+		defer c.stop()
+		for range 20 {
+			c.must(t, "ann", "@Earshot count", 0)
+			synctest.Wait()
+			c.types(t, "ann", true)
+			m.rest <- struct{}{} // the text is complete, and has not been heard
+			time.Sleep(3 * time.Minute)
+		}
+		for n, r := range c.replies() {
+			if r.Outcome != earshot.Completed || r.Took < 2*time.Minute {
+				t.Fatalf("reply %d was %s after %v: %s", n, r.Outcome, r.Took, r.Fault)
+			}
+		}
+	})
+}

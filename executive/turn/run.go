@@ -220,7 +220,8 @@ func (r *runner) own(ctx context.Context) {
 		case <-drain:
 			r.step(Event{Kind: Expired})
 		case <-stall:
-			if !r.held() {
+			held := r.held()
+			if r.gather(); !held && !r.moved { // it may have been let go on just now
 				r.step(Event{Kind: Expired})
 			}
 			r.moved = true
@@ -357,11 +358,12 @@ func (r *runner) control(c earshot.Control, s *interrupt.Signal) {
 		r.sound.Unlock()
 		return
 	}
+	r.desk.Lock()
 	if c == earshot.Cut {
-		r.desk.Lock()
 		r.cut = s
-		r.desk.Unlock()
 	}
+	r.turned = true // an outlet that continues gets the full time again
+	r.desk.Unlock()
 	r.told = c
 	r.spec.Tracker.told(c)
 	for _, speaking := range r.speaking {
@@ -373,7 +375,7 @@ func (r *runner) control(c earshot.Control, s *interrupt.Signal) {
 	if c == earshot.Cut {
 		r.stop(s)
 	}
-	r.tell(func() { r.turned = true }) // an outlet that continues gets the full time again
+	r.tell(func() {}) // the owner looks at it now
 }
 
 // pump brings the text to the owner.

@@ -22,11 +22,11 @@ type Lock interface {
 }
 
 // yield is called before each lock is taken; see [SetYield].
-var yield atomic.Pointer[func(Lock)]
+var yield atomic.Pointer[func(uint64, Lock)]
 
-// SetYield has f called by each goroutine before it takes a lock, so that a test can let others go
-// first; nil ends that.
-func SetYield(f func(Lock)) {
+// SetYield has f called by each goroutine, with its number, before it takes a lock, so that a test can
+// let others go first; nil ends that.
+func SetYield(f func(goroutine uint64, l Lock)) {
 	if f == nil {
 		yield.Store(nil)
 		return
@@ -49,7 +49,7 @@ func (m *Mutex[R]) Lock() {
 	held.check(g, place)
 	m.once.Do(func() { m.taken = make(chan struct{}, 1) })
 	if f := yield.Load(); f != nil {
-		(*f)(m)
+		(*f)(g, m)
 	}
 	m.taken <- struct{}{}
 	m.owner = g
