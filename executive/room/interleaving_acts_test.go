@@ -227,9 +227,9 @@ var phases = []act{
 	{name: "being heard", do: func(s *performance) { // the model has come to its end
 		s.outlets["console"].Every = 5 * time.Millisecond
 		s.admit(by("ann", earshot.Message{Text: "@Earshot count"}))
-		time.Sleep(time.Millisecond)
+		rests(time.Millisecond)
 		s.mind.let(nil)
-		time.Sleep(20 * time.Millisecond)
+		rests(20 * time.Millisecond)
 	}},
 	{name: "at work", do: func(s *performance) { s.admit(by("ann", earshot.Message{Text: "@Earshot work"})) }},
 	{name: "while ann types", do: func(s *performance) { s.admit(by("ann", earshot.Typing{Began: true})) }},
@@ -355,8 +355,8 @@ func rehearse(t *testing.T, threads *scheduler, phase act) *performance {
 	}
 	s.presence(t, ann, "ann", true)
 	s.presence(t, handle("bob"), "bob", true)
-	time.Sleep(time.Second)
+	rests(time.Second)
 	phase.do(s)
-	time.Sleep(time.Millisecond)
+	rests(time.Millisecond)
 	return s
 }

@@ -103,10 +103,10 @@ func (s *performance) rest(fault func(string, ...any)) {
 	if s.typed() {
 		late = 3 * time.Minute // that is when she has abandoned the line
 	}
-	time.Sleep(late)
+	rests(late)
 	s.unanswered(fault)
 	if busy := func() bool { return s.Busy() || s.state().Waiting > 0 }; open && busy() {
-		time.Sleep(10 * time.Minute)
+		rests(10 * time.Minute)
 		fault("after %v the room is not at rest; ten minutes later it is: %v", late, !busy())
 	}
 	if open && room.Parked(s.Room) {
@@ -114,7 +114,7 @@ func (s *performance) rest(fault func(string, ...any)) {
 	}
 	if open {
 		s.admit(by("ann", earshot.Message{Text: "@Earshot are you there?"}))
-		time.Sleep(10 * time.Second)
+		rests(10 * time.Second)
 		if n := len(s.replies()); n == 0 || s.replies()[n-1].Outcome != earshot.Completed {
 			fault("afterwards a question is not answered")
 		}
