@@ -30,6 +30,3 @@ func Prepared(r *Room) (begun, taken int) { return r.preparation.Counts() }
 
 // Limit bounds the queue for the journal of a room in which nothing happens.
 func Limit(r *Room, places int) { r.entries.Limit = places }
-
-// Waiting returns how many places of the queue for the journal are reserved or taken.
-func Waiting(r *Room) int { return r.entries.Len() }

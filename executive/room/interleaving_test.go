@@ -12,7 +12,6 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"earshot/executive/room"
 	"earshot/internal/lockorder"
 )
 
@@ -75,14 +74,12 @@ func (i interleaving) perform(t *testing.T) (faults []string, threads *scheduler
 		s := rehearse(t, threads, phases[i.phase])
 		synctest.Wait()
 		threads.begin()
-		most := 0
 		for n, a := range i.acts {
 			if a := acts[a]; a.takes > 0 {
 				threads.elapse(a.takes)
 			} else {
 				threads.act(a.name, n+1, func() { a.do(s) })
 			}
-			most = max(most, room.Waiting(s.Room))
 		}
 		threads.settle()
 		threads.release()
