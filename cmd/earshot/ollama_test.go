@@ -57,7 +57,7 @@ func TestOllama(t *testing.T) {
 		}
 	})
 
-	// During does something while the tale is told. A machine that is busy elsewhere may do it only
+	// during does something while the tale is told. A machine that is busy elsewhere may do it only
 	// after the tale; then it is told again.
 	during := func(t *testing.T, do func(*home, *window)) (*home, *window) {
 		for range 5 {

@@ -265,7 +265,7 @@ func (s *performance) checkAnswers(history []earshot.Event, on map[earshot.Event
 		if e.Body.Kind() != earshot.KindMessage && e.Body.Kind() != earshot.KindUtterance {
 			continue
 		}
-		cut := e.Body.Kind() == earshot.KindUtterance && strings.HasPrefix(string(e.ID), "e") // words that cut a reply, and of which nothing more came
+		cut := e.Body.Kind() == earshot.KindUtterance && strings.HasPrefix(string(e.ID), "e") // words that cut a reply and were never completed
 		if !decided[e.ID] && !cut {
 			fault("nobody decided whether %s is answered", e.ID)
 		}

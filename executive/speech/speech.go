@@ -56,7 +56,7 @@ type Host struct {
 }
 
 // A Handler handles what is said aloud in one room. Use [New]. It is safe for concurrent use, except
-// for the methods of which it is said that they belong to the owner of the room.
+// for the methods that belong to the owner of the room, as their comments say.
 type Handler struct {
 	Host
 	Listener *hearing.Listener // what was said aloud, and by whom

@@ -9,7 +9,7 @@ import (
 )
 
 // TestHistoryOfOverlaps: history says who spoke at the same time as whom, or only that somebody did
-// if it is not known who; of whom it is not sure; and who cut the agent off.
+// if nobody knows who it was; whose words are uncertain; and who cut the agent off.
 func TestHistoryOfOverlaps(t *testing.T) {
 	names := map[earshot.ParticipantID]string{"agent": "Earshot", "ann": "Ann", "bob": "Bob", "cleo": "Cleo", "": "somebody"}
 	name := func(id earshot.ParticipantID) string { return names[id] }

@@ -18,7 +18,7 @@ type Recorder struct {
 	several bool // agents may answer, so each reply names its agent
 	ids     func() earshot.EventID
 
-	// Outcomes are the replies, and the notices of whom it did not reach, in order.
+	// Outcomes are the replies, and the notices that say who was not reached, in order.
 	Outcomes []earshot.Event
 
 	mu    sync.Mutex
