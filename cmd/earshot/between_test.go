@@ -19,6 +19,7 @@ import (
 func TestBetweenOthers(t *testing.T) {
 	t.Parallel()
 	h := newCompany(t)
+	h.write("config/earshot/config.yaml", company+"executive: {context_window_seconds: 3600}\n") // nothing ages out of the scene meanwhile
 	h.daemon()
 	as := func(who string) *client.Client { return &client.Client{Socket: h.socket, Identity: who, New: true} }
 	for _, who := range []string{"Ann", "Bob", "Jo Wren"} {

@@ -13,7 +13,7 @@ import (
 func TestHistoryOfOverlaps(t *testing.T) {
 	names := map[earshot.ParticipantID]string{"agent": "Earshot", "ann": "Ann", "bob": "Bob", "cleo": "Cleo", "": "somebody"}
 	name := func(id earshot.ParticipantID) string { return names[id] }
-	began := time.Now()
+	began := time.Date(2026, 1, 2, 12, 0, 0, 0, time.Local) // not today, so that no midnight changes how times are shown
 	at := func(second float64, author earshot.ParticipantID, u earshot.Utterance, to ...earshot.ParticipantID) earshot.Event {
 		u.Lasted = 2 * time.Second
 		return earshot.Event{
@@ -46,7 +46,7 @@ func TestHistoryOfOverlaps(t *testing.T) {
 	}
 	var got []string
 	for line := range strings.Lines(b.String()) {
-		got = append(got, strings.TrimRight(line[8:], " \n"))
+		got = append(got, strings.TrimRight(line[len("2006-01-02 15:04"):], " \n"))
 	}
 	want := `
   Ann        shall we go [while Bob spoke] [not to me]

@@ -8,13 +8,14 @@ import (
 	"pgregory.net/rapid"
 
 	"earshot/internal/discord/dave"
+	"earshot/internal/discord/mls"
 )
 
 // TestAnyOrder lets people come and go, versions change and messages arrive in any order that the
 // protocol allows, and checks after each step what must always be true.
 func TestAnyOrder(t *testing.T) { anyOrder(t, false) }
 
-// TestRecovery also damages commits and welcomes on their way: a member that cannot follow says so,
+// TestRecovery also damages commits of members and welcomes on their way: a member that cannot follow says so,
 // and comes back.
 func TestRecovery(t *testing.T) { anyOrder(t, true) }
 
@@ -71,7 +72,7 @@ func anyOrder(t *testing.T, damage bool) {
 			actions["damage"] = func(t *rapid.T) {
 				p := somebody(t, w)
 				for i, m := range p.in {
-					if m.op == dave.OpAnnounceCommit || m.op == dave.OpWelcome {
+					if (m.op == dave.OpAnnounceCommit && !founding(m.body)) || m.op == dave.OpWelcome {
 						at := rapid.IntRange(2, len(m.body)-1).Draw(t, "at")
 						p.in[i].body = slices.Clone(m.body) // the same message goes to others
 						p.in[i].body[at] ^= 1
@@ -85,6 +86,14 @@ func anyOrder(t *testing.T, damage bool) {
 		w.now = w.now.Add(time.Minute)
 		w.check()
 	})
+}
+
+// founding reports whether a message announces the first commit of a group. Only its author follows
+// that one, and has to recognise it by its bytes: a changed one is that of another founder, whose
+// welcome would follow. Bytes do not change on a connection with TLS; what a member gets wrong does.
+func founding(announced []byte) bool {
+	h, _, err := mls.Inspect(announced[2:])
+	return err == nil && h.Epoch == 0
 }
 
 func somebody(t *rapid.T, w *world) *peer {
