@@ -8,6 +8,7 @@ import (
 	"mime"
 	"net"
 	"net/http"
+	"net/http/httptrace"
 	"strings"
 	"time"
 )
@@ -34,8 +35,8 @@ var (
 // newTransport returns connections of our own. HTTP/2 stays off, so that a cut closes the
 // connection, which is what such servers watch. A proxy from the environment is never used for
 // this machine: see [http.ProxyFromEnvironment].
-func newTransport() *http.Transport {
-	return &http.Transport{
+func newTransport() http.RoundTripper {
+	return transport{&http.Transport{
 		Proxy:                  http.ProxyFromEnvironment,
 		DialContext:            (&net.Dialer{Timeout: dialTime}).DialContext,
 		TLSHandshakeTimeout:    dialTime,
@@ -43,6 +44,30 @@ func newTransport() *http.Transport {
 		MaxIdleConnsPerHost:    4, // as many as most machines have slots
 		IdleConnTimeout:        idleTime,
 		DisableCompression:     true, // a small reply must not become a large one here
+	}}
+}
+
+// A transport sends a request again if the connection had been used before and ends without an
+// answer: llama.cpp closes connections that it has promised to keep, also while the next prompt is
+// on its way, which [http.Transport] does not mend. A prompt that the server reads twice does no
+// harm.
+type transport struct{ *http.Transport }
+
+// RoundTrip implements [http.RoundTripper].
+func (t transport) RoundTrip(r *http.Request) (*http.Response, error) {
+	for {
+		used := false
+		ctx := httptrace.WithClientTrace(r.Context(), &httptrace.ClientTrace{GotConn: func(c httptrace.GotConnInfo) { used = c.Reused }})
+		resp, err := t.Transport.RoundTrip(r.WithContext(ctx))
+		if err == nil || !used || r.GetBody == nil || ctx.Err() != nil {
+			return resp, err
+		}
+		body, failed := r.GetBody()
+		if failed != nil {
+			return nil, err
+		}
+		r = r.Clone(r.Context())
+		r.Body = body
 	}
 }
 
@@ -77,9 +102,6 @@ func (g *guard) do(r *http.Request, next func(*http.Request) (*http.Response, er
 		}
 	}
 	r.Header.Set("User-Agent", "earshot")
-	// llama.cpp closes connections that it has promised to keep. A header without a value is not
-	// sent, but makes the transport retry the request on a new one.
-	r.Header["Idempotency-Key"] = nil
 	resp, err := next(r)
 	if err != nil {
 		return nil, err

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -324,6 +325,33 @@ func TestConnectionIsClosed(t *testing.T) {
 	})
 	for range 3 {
 		if said, _, err := ask(t.Context(), e, hello); said != "The" || err != nil {
+			t.Errorf("says %q, %v", said, err)
+		}
+	}
+}
+
+// TestConnectionIsClosedMeanwhile: so is a server that closes the connection while the prompt is on
+// its way, as llama.cpp does after it has refused one.
+func TestConnectionIsClosedMeanwhile(t *testing.T) {
+	var mu sync.Mutex
+	from := make(map[string]int)
+	e := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		from[r.RemoteAddr]++
+		again := from[r.RemoteAddr] > 1
+		mu.Unlock()
+		if again {
+			if c, _, err := w.(http.Hijacker).Hijack(); err == nil {
+				c.Close()
+			}
+			return
+		}
+		io.Copy(io.Discard, r.Body)
+		events(w, piece("The"), stop("stop"), done)
+	})
+	long := &llm.Request{Messages: []llm.Message{{Role: llm.User, Text: strings.Repeat("tides ", 1<<20)}}}
+	for range 10 {
+		if said, _, err := ask(t.Context(), e, long); said != "The" || err != nil {
 			t.Errorf("says %q, %v", said, err)
 		}
 	}
