@@ -30,7 +30,7 @@ var (
 	ErrNone = errors.New("no PulseAudio or PipeWire here")
 
 	// ErrSilent says that there is, or was, a server that does not answer.
-	ErrSilent = errors.New("the sound server does not answer")
+	ErrSilent = errors.New("the sound system does not respond") // as sound.Card says it: one fault is told once
 )
 
 // A Server is a connection to the server. Its methods may be called from many
