@@ -117,7 +117,7 @@ providers:
 }
 
 // ask sends a GET request for path to a socket.
-func ask(t *testing.T, socket, path string) (int, string) {
+func ask(t testing.TB, socket, path string) (int, string) {
 	t.Helper()
 	resp, err := (&client.Client{Socket: socket}).Get(t.Context(), path)
 	if err != nil {

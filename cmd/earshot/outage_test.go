@@ -153,10 +153,11 @@ func (p *parlour) suffers(o outage, d *process) (posted []earshot.EventID) {
 	testkit.Await(p.t, soon, "everything to be well", func() bool { return p.faults() == 0 })
 	posted = append(posted, p.post("tell me about the tide"))
 	p.speaking(recording, 200)
+	before := p.losses()
 	if err := o.lose(p, d); err != nil {
 		p.t.Fatal(err)
 	}
-	testkit.Await(p.t, soon, "the loss to be known", func() bool { return p.faults() > 0 })
+	testkit.Await(p.t, soon, "the loss to be counted", func() bool { return p.losses() > before }) // it may be over already
 	posted = append(posted, p.post("and how is the weather"))
 	ctx, stop := context.WithTimeout(p.t.Context(), soon)
 	defer stop()
@@ -177,6 +178,23 @@ func (p *parlour) faults() int {
 		return -1
 	}
 	return len(state.Faults)
+}
+
+// losses returns how often a part was lost so far.
+func (p *parlour) losses() (n int) {
+	p.t.Helper()
+	_, metrics := ask(p.t, p.socket, "/metrics")
+	for line := range strings.Lines(metrics) {
+		if strings.HasPrefix(line, "earshot_outages_total{") {
+			f := strings.Fields(line)
+			more, err := strconv.Atoi(f[len(f)-1])
+			if err != nil {
+				p.t.Fatalf("a count of outages is %q", line)
+			}
+			n += more
+		}
+	}
+	return n
 }
 
 // post writes a message to the daemon.
