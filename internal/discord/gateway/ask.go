@@ -128,7 +128,6 @@ func (s *Session) send(ctx context.Context, r Request, to, route string, body []
 	if err != nil {
 		return false, errors.New("asking Discord: the request is malformed")
 	}
-	out.Header.Set("User-Agent", s.dg.UserAgent)
 	if body != nil {
 		out.Header.Set("Content-Type", "application/json")
 	}
