@@ -28,11 +28,10 @@ func (s *Session) propose(body []byte) ([]Answer, error) {
 	if len(body) == 0 {
 		return nil, errors.New("dave: proposals without an operation")
 	}
-	list, rest, ok := vector(body[1:])
-	if !ok || len(rest) > 0 {
+	list, rest, err := mls.Vector(body[1:])
+	if err != nil || len(rest) > 0 {
 		return nil, errors.New("dave: the proposals are not a list")
 	}
-	var err error
 	changed := false
 	switch body[0] {
 	case 0:

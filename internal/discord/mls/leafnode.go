@@ -154,7 +154,7 @@ func readLeafNode(r *reader) *leafNode {
 		l.notBefore, l.notAfter = r.uint64(), r.uint64()
 	case sourceUpdate:
 	case sourceCommit:
-		l.parentHash = r.sizedOrEmpty(hashSize, "a parent hash")
+		l.parentHash = r.hashOrEmpty("a parent hash")
 	default:
 		r.fail("7.2", "a leaf node from source %d", l.source)
 	}

@@ -18,7 +18,7 @@ type parentNode struct {
 func readParentNode(r *reader) *parentNode {
 	return &parentNode{
 		encryptionKey:  r.opaque(),
-		parentHash:     r.sizedOrEmpty(hashSize, "a parent hash"),
+		parentHash:     r.hashOrEmpty("a parent hash"),
 		unmergedLeaves: vector(r, func(r *reader) leafIndex { return leafIndex(r.uint32()) }),
 	}
 }

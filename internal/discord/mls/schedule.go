@@ -21,7 +21,7 @@ func readGroupContext(r *reader) (c groupContext) {
 		r.fail("8.1", "a group identifier of %d bytes", len(c.groupID))
 	}
 	c.treeHash = r.sized(hashSize, "a tree hash")
-	c.confirmedTranscriptHash = r.sizedOrEmpty(hashSize, "a transcript hash")
+	c.confirmedTranscriptHash = r.hashOrEmpty("a transcript hash")
 	c.extensions = readExtensions(r)
 	return c
 }

@@ -88,6 +88,11 @@ func expandWithLabel(s secret, label string, context []byte, length int) secret 
 	return out
 }
 
+// ExpandWithLabel is ExpandWithLabel of section 8, for up to 255 hashes.
+func ExpandWithLabel(secret []byte, label string, context []byte, length int) []byte {
+	return expandWithLabel(secret, label, context, length)
+}
+
 // deriveSecret is DeriveSecret of section 8.
 func deriveSecret(s secret, label string) secret {
 	return expandWithLabel(s, label, nil, hashSize)

@@ -126,13 +126,27 @@ func (r *reader) sized(n int, what string) []byte {
 	return b
 }
 
-// sizedOrEmpty is sized, for a value that may be missing.
-func (r *reader) sizedOrEmpty(n int, what string) []byte {
-	if b := r.opaque(); len(b) == 0 || len(b) == n {
+// hashOrEmpty reads an opaque<V> that is a hash, or empty if there is none.
+func (r *reader) hashOrEmpty(what string) []byte {
+	if b := r.opaque(); len(b) == 0 || len(b) == hashSize {
 		return b
 	}
-	r.fail("5.1", "%s of a length other than %d", what, n)
+	r.fail("5.1", "%s of a length other than %d", what, hashSize)
 	return nil
+}
+
+// Vector reads the opaque<V> at the beginning of b, and returns the rest.
+func Vector(b []byte) (v, rest []byte, err error) {
+	r := &reader{whole: b}
+	v = r.opaque()
+	return v, b[r.at:], r.err
+}
+
+// AppendVector appends v to dst as opaque<V>.
+func AppendVector(dst, v []byte) []byte {
+	w := writer(dst)
+	w.opaque(v)
+	return w
 }
 
 // present reads the first byte of an optional (section 2.1.1).
