@@ -13,17 +13,16 @@ import (
 // Faults are the simulated faults, and what the server has observed.
 type faults struct {
 	davetest.Rules
-	modes     []string
-	early     bool              // op 25 before op 4
-	speaking  time.Duration     // the delay of op 5; never sent if negative
-	mistaken  map[uint64]uint64 // the user that op 5 gives for somebody's stream
-	extension bool
+	modes    []string
+	early    bool              // op 25 before op 4
+	speaking time.Duration     // the delay of op 5; never sent if negative
+	mistaken map[uint64]uint64 // the user that op 5 gives for somebody's stream
 
 	loss, pad, reorder, duplicate float64
 
-	deaf, muffled, heldVoice map[uint64]bool
-	refuse                   map[uint64]int
-	counts                   map[fault]int
+	heldVoice map[uint64]bool
+	refuse    map[uint64]int
+	counts    map[fault]int
 
 	identified   map[uint64][]time.Time
 	resumed      map[uint64]int
@@ -50,9 +49,6 @@ func well() faults {
 	return faults{
 		Rules:        davetest.Rules{Spoil: make(map[uint64]bool)},
 		modes:        []string{ModeAES, ModeXChaCha20},
-		extension:    true,
-		deaf:         make(map[uint64]bool),
-		muffled:      make(map[uint64]bool),
 		mistaken:     make(map[uint64]uint64),
 		heldVoice:    make(map[uint64]bool),
 		refuse:       make(map[uint64]int),
@@ -247,7 +243,7 @@ func (s *Server) Region(channel uint64) error {
 			s.tellUser(u.ID, "VOICE_SERVER_UPDATE", object{"token": a.token, "guild_id": id(s.guild.ID), "endpoint": nil})
 		}
 	}
-	c.end(4014, "Disconnected.")
+	c.end()
 	s.startCall(c.channel, r)
 	for _, a := range there {
 		s.invite(a)
@@ -255,31 +251,9 @@ func (s *Server) Region(channel uint64) error {
 	return nil
 }
 
-// EndCall ends the call in a channel for all: 4022, and nobody is in it.
-func (s *Server) EndCall(channel uint64) {
-	s.with(func() {
-		s.callIn(channel).end(4022, "Disconnected.")
-		for _, u := range s.users {
-			if a := s.accounts[u.ID]; a.voice == channel {
-				s.place(a, a.session, 0)
-			}
-		}
-	})
-}
-
 // HoldVoiceAcks stops or resumes acknowledging heartbeats on a user's voice gateway.
 func (s *Server) HoldVoiceAcks(user uint64, hold bool) {
 	s.with(func() { s.faults.heldVoice[user] = hold })
-}
-
-// DropUDP stops or resumes all datagrams from and to a user.
-func (s *Server) DropUDP(user uint64, drop bool) {
-	s.with(func() { s.faults.deaf[user] = drop })
-}
-
-// Muffle stops or resumes the voice packets to a user, though speaking events still come.
-func (s *Server) Muffle(user uint64, muffle bool) {
-	s.with(func() { s.faults.muffled[user] = muffle })
 }
 
 // DropDiscovery ignores a user's next IP discovery requests.
@@ -323,10 +297,6 @@ func (s *Server) Loss(share float64)      { s.with(func() { s.faults.loss = shar
 func (s *Server) Pad(share float64)       { s.with(func() { s.faults.pad = share }) }
 func (s *Server) Reorder(share float64)   { s.with(func() { s.faults.reorder = share }) }
 func (s *Server) Duplicate(share float64) { s.with(func() { s.faults.duplicate = share }) }
-
-// Extension sets whether packets have the header extension of the real server, which is the
-// default.
-func (s *Server) Extension(there bool) { s.with(func() { s.faults.extension = there }) }
 
 // Downgrade ends the end-to-end encryption of the call in a channel, and Upgrade starts it again.
 func (s *Server) Downgrade(channel uint64) {

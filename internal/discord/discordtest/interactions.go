@@ -18,15 +18,12 @@ const (
 // An Interaction is a command that a user gave, with its answers.
 type Interaction struct {
 	ID      uint64
-	User    uint64
 	Channel uint64
-	Command string
 
 	Deferred  bool     // an answer was announced
 	Ephemeral bool     // only the user sees the answer
 	Answers   []string // what the user sees, in order
 	Public    uint64   // the public answer message; 0 if there is none
-	First     time.Duration
 
 	token    string
 	bot      *User
@@ -63,8 +60,7 @@ func (s *Server) Press(user, bot, channel uint64) uint64 {
 // interact sends an interaction to a bot.
 func (s *Server) interact(user, bot uint64, c *Channel, kind int, data object) uint64 {
 	u := s.accounts[user].user
-	x := &Interaction{ID: s.snowflake(), User: user, Channel: c.ID, token: s.secret("the token of an interaction"), bot: s.accounts[bot].user, given: time.Now()}
-	x.Command, _ = data["name"].(string)
+	x := &Interaction{ID: s.snowflake(), Channel: c.ID, token: s.secret("the token of an interaction"), bot: s.accounts[bot].user, given: time.Now()}
 	s.interactions = append(s.interactions, x)
 	o := object{
 		"id": id(x.ID), "application_id": id(bot), "type": kind, "token": x.token, "version": 1, "channel_id": id(c.ID),
@@ -149,7 +145,7 @@ func (x *exchange) callback() {
 		return
 	}
 	to := x.interactions[i]
-	to.answered, to.Deferred, to.Ephemeral, to.First = true, d.Type == 5, d.Data.Flags&(1<<6) != 0, time.Since(to.given)
+	to.answered, to.Deferred, to.Ephemeral = true, d.Type == 5, d.Data.Flags&(1<<6) != 0
 	if d.Type == 4 {
 		x.answers(to, d.Data)
 	}

@@ -50,7 +50,6 @@ type member struct {
 	sent []numbered // can be sent again, the oldest first
 
 	selected bool // has had its session description
-	dave     int
 	transport
 }
 
@@ -243,7 +242,7 @@ func (v *voiceLink) identify(l *wire.Link, data json.RawMessage) {
 	if old := c.members[a.user.ID]; old != nil {
 		c.leave(old, 4006, "Session is no longer valid.")
 	}
-	m := &member{call: c, account: a, session: d.SessionID, token: d.Token, link: l, seq: v.cfg.FirstSeq, dave: d.Dave}
+	m := &member{call: c, account: a, session: d.SessionID, token: d.Token, link: l, seq: v.cfg.FirstSeq}
 	m.ssrc = rand.Uint32N(1<<30) + 1
 	m.Nonces = make(map[uint32]bool)
 	v.member, c.members[a.user.ID] = m, m
