@@ -205,7 +205,7 @@ func (r *reply) ended() bool {
 	return r.ends == 1
 }
 
-var people = compose.Names{People: []compose.Name{{Name: "Ann", ID: annID}}}
+var people = compose.Names{{Name: "Ann", ID: annID}}
 
 // open opens a speech in a channel.
 func open(t interface {

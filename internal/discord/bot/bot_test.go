@@ -123,7 +123,7 @@ func TestWhoIsPinged(t *testing.T) {
 			t.Errorf("the answer to %s of %q pings: %v", tt.about, tt.to, got)
 		}
 	}
-	if all := e.names(id, "discord-6").People; len(all) != 1 || all[0].ID != 6 || all[0].Name != "bob" {
+	if all := e.names(id, "discord-6"); len(all) != 1 || all[0].ID != 6 || all[0].Name != "bob" {
 		t.Errorf("who may be mentioned is %v", all)
 	}
 }

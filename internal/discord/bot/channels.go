@@ -211,7 +211,7 @@ func (b *Bot) names(room earshot.RoomID, to earshot.ParticipantID) (all compose.
 	for _, p := range who {
 		for _, h := range b.c.People.Handles(p.ID) {
 			if id := gateway.Number(h.ID); id != 0 && h.Provider == access.Discord {
-				all.People = append(all.People, compose.Name{ID: id, Name: p.Name})
+				all = append(all, compose.Name{ID: id, Name: p.Name})
 			}
 		}
 	}
