@@ -94,8 +94,7 @@ func (b *Bot) findVoiceChannel(ctx context.Context, guild uint64, named string) 
 		return 0, nil
 	}
 	if is := linked.FindStringSubmatch(named); is != nil {
-		channel := gateway.Number(is[1])
-		return channel, nil
+		return gateway.Number(is[1]), nil
 	}
 	var all []*discordgo.Channel
 	if err := b.session.Ask(ctx, http.MethodGet, fmt.Sprintf("guilds/%d/channels", guild), nil, &all); err != nil {
@@ -113,8 +112,7 @@ func voiceChannelNamed(all []*discordgo.Channel, name string) (uint64, error) {
 	case 0:
 		return 0, errors.New("there is no voice channel of that name; link it, with # before its name")
 	case 1:
-		channel := gateway.Number(all[0].ID)
-		return channel, nil
+		return gateway.Number(all[0].ID), nil
 	}
 	return 0, errors.New("several voice channels have that name; link the one you mean, with # before its name")
 }
