@@ -106,7 +106,10 @@ func readCapabilities(r *reader) (c capabilities) {
 
 func (c *capabilities) write(w *writer) {
 	for _, list := range c.lists() {
-		w.uint16s(*list)
+		w.length(2 * len(*list))
+		for _, v := range *list {
+			w.uint16(v)
+		}
 	}
 }
 
@@ -265,12 +268,7 @@ func (c *capabilities) understands(kind uint16) bool {
 
 // includes reports whether has lists everything in wants.
 func includes(has, wants []uint16) bool {
-	for _, v := range wants {
-		if !slices.Contains(has, v) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(wants, func(v uint16) bool { return !slices.Contains(has, v) })
 }
 
 func (l *leafNode) same(o *leafNode) bool { return bytes.Equal(l.raw, o.raw) }

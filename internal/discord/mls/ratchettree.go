@@ -340,22 +340,18 @@ func (t ratchetTree) validateUnmerged() error {
 func (t ratchetTree) validateUnique() error {
 	encryption := make(map[string]bool, len(t))
 	signature := make(map[string]bool, len(t)/2+1)
+	twice := func(seen map[string]bool, key []byte) bool {
+		was := seen[string(key)]
+		seen[string(key)] = true
+		return was
+	}
 	for x, n := range t {
-		if n.blank() {
-			continue
-		}
-		if key := string(n.encryptionKey()); encryption[key] {
+		switch {
+		case n.blank():
+		case twice(encryption, n.encryptionKey()):
 			return faultf("7.3", "the encryption key of node %d is also elsewhere", x)
-		} else {
-			encryption[key] = true
-		}
-		if n.leaf == nil {
-			continue
-		}
-		if key := string(n.leaf.signatureKey); signature[key] {
+		case n.leaf != nil && twice(signature, n.leaf.signatureKey):
 			return faultf("7.3", "the signature key of node %d is also elsewhere", x)
-		} else {
-			signature[key] = true
 		}
 	}
 	return nil

@@ -2,6 +2,8 @@ package mls
 
 import (
 	"bytes"
+	"crypto/aes"
+	"crypto/cipher"
 	"slices"
 )
 
@@ -124,9 +126,7 @@ func (g *Group) groupInfo() ([]byte, error) {
 // sealGroupInfo and openGroupInfo use the key and nonce of section 12.4.3.1.
 
 func sealGroupInfo(member secret, info []byte) ([]byte, error) {
-	key, nonce := welcomeKey(member)
-	defer key.clear()
-	a, err := aead(key)
+	a, nonce, err := welcomeCipher(member)
 	if err != nil {
 		return nil, err
 	}
@@ -134,9 +134,7 @@ func sealGroupInfo(member secret, info []byte) ([]byte, error) {
 }
 
 func openGroupInfo(member secret, sealed []byte) ([]byte, error) {
-	key, nonce := welcomeKey(member)
-	defer key.clear()
-	a, err := aead(key)
+	a, nonce, err := welcomeCipher(member)
 	if err != nil {
 		return nil, err
 	}
@@ -147,10 +145,18 @@ func openGroupInfo(member secret, sealed []byte) ([]byte, error) {
 	return info, nil
 }
 
-func welcomeKey(member secret) (key, nonce secret) {
+// welcomeCipher returns AES-128-GCM under the key of a welcome.
+func welcomeCipher(member secret) (a cipher.AEAD, nonce secret, err error) {
 	s := welcomeSecret(member)
 	defer s.clear()
-	return expandWithLabel(s, "key", nil, keySize), expandWithLabel(s, "nonce", nil, nonceSize)
+	key := expandWithLabel(s, "key", nil, keySize)
+	defer key.clear()
+	block, err := aes.NewCipher(key)
+	if err != nil {
+		return nil, nil, err
+	}
+	a, err = cipher.NewGCM(block)
+	return a, expandWithLabel(s, "nonce", nil, nonceSize), err
 }
 
 // welcome makes the Welcome for the members that a commit has added. The group is the one after
