@@ -407,12 +407,10 @@ func unanswered(been bool, err error) error {
 // rest waits before another attempt: 1 s, 2 s, 4 s and so on, give or take a quarter.
 func rest(ctx context.Context, attempt int) error {
 	pause := min(longestPause, time.Second<<min(attempt-1, 10))
-	t := time.NewTimer(time.Duration(float64(pause) * (0.75 + rand.Float64()/2)))
-	defer t.Stop()
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
-	case <-t.C:
+	case <-time.After(time.Duration(float64(pause) * (0.75 + rand.Float64()/2))):
 		return nil
 	}
 }
