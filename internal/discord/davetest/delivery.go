@@ -2,7 +2,6 @@ package davetest
 
 import (
 	"bytes"
-	"cmp"
 	"crypto/rand"
 	"encoding/binary"
 	"errors"
@@ -311,7 +310,15 @@ func (d *Service) later(wait time.Duration, f func()) {
 // propose sends the proposals to everybody in the group who does not know them yet; if the group
 // is not established, to everybody with a key package.
 func (d *Service) propose() {
-	slices.SortStableFunc(d.queue, func(a, b change) int { return cmp.Compare(b2i(b.remove), b2i(a.remove)) })
+	slices.SortStableFunc(d.queue, func(a, b change) int { // removals first
+		switch {
+		case a.remove == b.remove:
+			return 0
+		case a.remove:
+			return -1
+		}
+		return 1
+	})
 	for _, c := range d.queue {
 		p, err := d.proposal(c)
 		if err != nil {
@@ -337,13 +344,6 @@ func (d *Service) propose() {
 			d.gateway.Binary(user, OpProposals, mls.AppendVector([]byte{0}, messages))
 		}
 	}
-}
-
-func b2i(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
 }
 
 // committing reports whether any client has a group in which it can commit.

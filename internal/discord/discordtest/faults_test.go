@@ -144,7 +144,7 @@ func TestLostAreGone(t *testing.T) {
 
 // FuzzDatagram lets any datagram come by UDP.
 func FuzzDatagram(f *testing.F) {
-	s, err := start(Config{}, f.TempDir())
+	s, err := Start(Config{}, f.TempDir())
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -113,7 +113,7 @@ func (c *call) bySSRC(ssrc uint32) *member {
 // discover tells a client its external address.
 func (c *call) discover(p []byte, from netip.AddrPort) {
 	m := c.bySSRC(binary.BigEndian.Uint32(p[4:]))
-	if m == nil || c.faults.take(m.account.user.ID, dropDiscovery) {
+	if m == nil || m.account.take(dropDiscovery) {
 		return
 	}
 	m.discovered = from

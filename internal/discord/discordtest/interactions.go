@@ -109,12 +109,18 @@ type words struct {
 	Allowed json.RawMessage `json:"allowed_mentions"`
 }
 
-// fits refuses what Discord refuses.
-func (x *exchange) fits(w words) bool {
+// words reads an answer, or refuses what Discord refuses.
+func (x *exchange) words() (w words, ok bool) {
+	ok = x.parse(&w) && x.fits(w.Content)
+	return w, ok
+}
+
+// fits refuses a text that Discord refuses.
+func (x *exchange) fits(text string) bool {
 	switch {
-	case utf8.RuneCountInString(w.Content) > longestContent:
-		x.fail(http.StatusBadRequest, 50035, "Invalid Form Body")
-	case strings.TrimSpace(w.Content) == "":
+	case utf8.RuneCountInString(text) > longestContent:
+		x.invalid()
+	case strings.TrimSpace(text) == "":
 		x.fail(http.StatusBadRequest, 50006, "Cannot send an empty message")
 	default:
 		return true
@@ -138,10 +144,12 @@ func (x *exchange) callback() {
 	case x.interactions[i].answered:
 		x.fail(http.StatusBadRequest, 40060, "Interaction has already been acknowledged.")
 		return
-	case !x.parse(&d) || d.Type != 4 && d.Type != 5:
-		x.fail(http.StatusBadRequest, 50035, "Invalid Form Body")
+	case !x.parse(&d):
 		return
-	case d.Type == 4 && !x.fits(d.Data):
+	case d.Type != 4 && d.Type != 5:
+		x.invalid()
+		return
+	case d.Type == 4 && !x.fits(d.Data.Content):
 		return
 	}
 	to := x.interactions[i]
@@ -186,12 +194,8 @@ func (x *exchange) original(to *Interaction) {
 }
 
 func (x *exchange) changeOriginal(to *Interaction) {
-	var w words
-	if !x.parse(&w) {
-		x.fail(http.StatusBadRequest, 50035, "Invalid Form Body")
-		return
-	}
-	if !x.fits(w) {
+	w, ok := x.words()
+	if !ok {
 		return
 	}
 	if to.Deferred {
@@ -204,18 +208,10 @@ func (x *exchange) changeOriginal(to *Interaction) {
 }
 
 func (x *exchange) followUp(to *Interaction) {
-	var w words
-	switch {
-	case !x.parse(&w):
-		x.fail(http.StatusBadRequest, 50035, "Invalid Form Body")
+	w, ok := x.words()
+	if !ok {
 		return
-	case !x.fits(w):
-		return
-	case to.Ephemeral != (w.Flags&(1<<6) != 0):
-		to.Ephemeral = w.Flags&(1<<6) != 0
 	}
+	to.Ephemeral = w.Flags&(1<<6) != 0
 	x.ok(x.messageObject(x.answers(to, w), true))
 }
-
-// parse reads the body of a request.
-func (x *exchange) parse(into any) bool { return json.Unmarshal(x.body, into) == nil }

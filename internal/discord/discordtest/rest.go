@@ -32,7 +32,7 @@ func (s *Server) routes() http.Handler {
 	with("GET /gateway", func(x *exchange) { x.ok(object{"url": s.gatewayURL()}) })
 	with("GET /gateway/bot", func(x *exchange) {
 		x.ok(object{"url": s.gatewayURL(), "shards": 1, "session_start_limit": object{
-			"total": 1000, "remaining": 1000 - len(s.faults.identified[x.user.ID]), "reset_after": 86400000, "max_concurrency": 1,
+			"total": 1000, "remaining": 1000 - len(s.accounts[x.user.ID].identified), "reset_after": 86400000, "max_concurrency": 1,
 		}})
 	})
 	with("GET /users/@me", func(x *exchange) { x.ok(x.user.object()) })
@@ -52,7 +52,7 @@ func (s *Server) routes() http.Handler {
 	with("POST /webhooks/{application}/{token}", func(x *exchange) { x.ofInteraction(x.followUp) })
 	with("POST /users/@me/channels", (*exchange).openDirect)
 
-	with("GET /guilds/{guild}/channels", func(x *exchange) { x.inGuild(func() { x.ok(s.channelObjects()) }) })
+	with("GET /guilds/{guild}/channels", func(x *exchange) { x.inGuild(func() { x.ok(s.channelObjects(false)) }) })
 	with("GET /guilds/{guild}/members/{user}", func(x *exchange) { x.inGuild(func() { x.ok(s.memberObject(x.someone())) }) })
 
 	with("GET /channels/{channel}", func(x *exchange) { x.inChannel(ViewChannel, func(c *Channel) { x.ok(s.channelObject(c)) }) })
@@ -63,8 +63,8 @@ func (s *Server) routes() http.Handler {
 			x.ofMessage(func(m *Message) { x.ok(s.messageObject(m, true)) })
 		})
 	})
-	with("PATCH /channels/{channel}/messages/{message}", func(x *exchange) { x.ofMessage(x.edit) })
-	with("DELETE /channels/{channel}/messages/{message}", func(x *exchange) { x.ofMessage(x.remove) })
+	with("PATCH /channels/{channel}/messages/{message}", func(x *exchange) { x.ofMessage(x.editOwn) })
+	with("DELETE /channels/{channel}/messages/{message}", func(x *exchange) { x.ofMessage(x.removeOwn) })
 	with("POST /channels/{channel}/typing", func(x *exchange) {
 		x.inChannel(SendMessages, func(c *Channel) {
 			s.types(x.user, c)
@@ -200,6 +200,17 @@ func (x *exchange) fail(status, code int, message string) {
 	x.write(status, object{"message": message, "code": code})
 }
 
+func (x *exchange) invalid() { x.fail(http.StatusBadRequest, 50035, "Invalid Form Body") }
+
+// parse reads the body of a request as JSON, or refuses it.
+func (x *exchange) parse(into any) bool {
+	if json.Unmarshal(x.body, into) != nil {
+		x.invalid()
+		return false
+	}
+	return true
+}
+
 // limit tells a client that it is rate limited.
 func (x *exchange) limit(wait time.Duration) {
 	h := x.w.Header()
@@ -245,11 +256,9 @@ func (x *exchange) inChannel(permission uint64, f func(c *Channel)) {
 
 func (x *exchange) ofMessage(f func(m *Message)) {
 	x.inChannel(ViewChannel, func(c *Channel) {
-		for i := range x.messages {
-			if m := &x.messages[i]; m.Channel == c.ID && m.ID == number(x.r.PathValue("message")) && !m.Deleted {
-				f(m)
-				return
-			}
+		if m := x.find(c.ID, number(x.r.PathValue("message"))); m != nil {
+			f(m)
+			return
 		}
 		x.fail(http.StatusNotFound, 10008, "Unknown Message")
 	})
@@ -269,7 +278,7 @@ func (s *Server) applicationObject(u *User) object {
 func (x *exchange) putCommands() {
 	var all []object
 	if json.Unmarshal(x.body, &all) != nil || len(all) > mostCommands || slices.ContainsFunc(all, func(c object) bool { return !proper(c) }) {
-		x.fail(http.StatusBadRequest, 50035, "Invalid Form Body")
+		x.invalid()
 		return
 	}
 	for _, c := range all {

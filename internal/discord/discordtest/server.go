@@ -76,13 +76,10 @@ type Server struct {
 	faults   faults
 }
 
-// Start starts a server, for programs that are not tests. It stores a certificate in dir.
-func Start(cfg Config, dir string) (*Server, error) { return start(cfg, dir) }
-
 // New starts a server that is closed when the test ends.
 func New(t testing.TB, cfg Config) *Server {
 	t.Helper()
-	s, err := start(cfg, t.TempDir())
+	s, err := Start(cfg, t.TempDir())
 	if err != nil {
 		t.Fatalf("starting a Discord: %v", err)
 	}
@@ -90,7 +87,8 @@ func New(t testing.TB, cfg Config) *Server {
 	return s
 }
 
-func start(cfg Config, dir string) (*Server, error) {
+// Start starts a server, which must be closed. It stores a certificate in dir.
+func Start(cfg Config, dir string) (*Server, error) {
 	or := func(d *time.Duration, normal time.Duration) {
 		if *d == 0 {
 			*d = normal

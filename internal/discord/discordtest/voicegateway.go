@@ -1,6 +1,7 @@
 package discordtest
 
 import (
+	"cmp"
 	"encoding/binary"
 	"encoding/json"
 	"math/rand/v2"
@@ -111,21 +112,7 @@ func (s *Server) voiceGateway(r *region) http.Handler {
 
 func (v *voiceLink) Opened(l *wire.Link) {
 	l.SendJSON(object{"op": voiceHello, "d": object{"v": 8, "heartbeat_interval": v.cfg.VoiceHeartbeat.Milliseconds()}})
-	v.beaten = time.Now()
-	v.listen(l)
-}
-
-// listen closes a connection without heartbeats.
-func (v *voiceLink) listen(l *wire.Link) {
-	v.after(2*v.cfg.VoiceHeartbeat, func() {
-		switch {
-		case l.Closing != 0:
-		case time.Since(v.beaten) >= 2*v.cfg.VoiceHeartbeat:
-			l.Close(4009, "Session timeout.")
-		default:
-			v.listen(l)
-		}
-	})
+	v.expectBeats(l, v.cfg.VoiceHeartbeat, &v.beaten)
 }
 
 func (v *voiceLink) Message(l *wire.Link, kind websocket.MessageType, data []byte) {
@@ -230,9 +217,9 @@ func (v *voiceLink) identify(l *wire.Link, data json.RawMessage) {
 		return
 	}
 	c := v.callIn(a.voice)
-	if code, refused := v.faults.refuse[a.user.ID]; refused {
-		delete(v.faults.refuse, a.user.ID)
-		l.Close(code, "As a test wants it.")
+	if a.refuse != 0 {
+		l.Close(a.refuse, "As a test wants it.")
+		a.refuse = 0
 		return
 	}
 	if d.Dave < 1 && c.channel.Kind != StageChannel {
@@ -272,7 +259,7 @@ func (v *voiceLink) resume(l *wire.Link, data json.RawMessage) {
 		return
 	}
 	m := v.lost(d.SessionID, d.Token)
-	if m == nil || number(d.ServerID) != v.guild.ID || m.call.region != v.region || v.faults.take(m.account.user.ID, refuseResume) {
+	if m == nil || number(d.ServerID) != v.guild.ID || m.call.region != v.region || m.account.take(refuseResume) {
 		l.Close(4006, "Session is no longer valid.")
 		return
 	}
@@ -290,7 +277,7 @@ func (v *voiceLink) resume(l *wire.Link, data json.RawMessage) {
 		m.link.Drop()
 	}
 	v.member, m.link = m, l
-	v.faults.voiceResumed[m.account.user.ID]++
+	m.account.voiceResumed++
 	m.json(voiceResumed, nil)
 	for _, n := range m.sent[len(m.sent)-missed:] {
 		l.Send(n.m)
@@ -319,7 +306,7 @@ func (v *voiceLink) heartbeat(l *wire.Link, data json.RawMessage) {
 		return
 	}
 	v.beaten = time.Now()
-	if v.member == nil || !v.faults.heldVoice[v.member.account.user.ID] {
+	if v.member == nil || !v.member.account.heldVoice {
 		l.SendJSON(object{"op": voiceHeartbeatAck, "d": object{"t": d.T}})
 	}
 }
@@ -415,10 +402,7 @@ func (v *voiceLink) speaking(l *wire.Link, data json.RawMessage) {
 func (s *Server) announce(who, to *member, speaking int) {
 	tell := func() {
 		if who.call.members[who.account.user.ID] == who && to.call.members[to.account.user.ID] == to {
-			user := who.account.user.ID
-			if as, mistaken := s.faults.mistaken[user]; mistaken {
-				user = as
-			}
+			user := cmp.Or(who.account.mistakenAs, who.account.user.ID)
 			to.json(voiceSpeaking, object{"user_id": id(user), "ssrc": who.ssrc, "speaking": speaking})
 		}
 	}

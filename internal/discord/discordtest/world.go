@@ -72,6 +72,8 @@ type account struct {
 	token  string          // to the call, new with each join
 	tokens map[string]bool // all tokens so far
 	region *region         // where the call is
+
+	userFaults
 }
 
 // populate makes the guild, its channels, and its owner.
@@ -251,20 +253,11 @@ func (s *Server) channelObject(c *Channel) object {
 	return o
 }
 
-func (s *Server) channelObjects() []object {
+// channelObjects are the channels of the guild, or its threads.
+func (s *Server) channelObjects(threads bool) []object {
 	list := []object{}
 	for _, c := range s.channels {
-		if c.Kind != directChannel && c.Kind != PublicThread {
-			list = append(list, s.channelObject(c))
-		}
-	}
-	return list
-}
-
-func (s *Server) threadObjects() []object {
-	list := []object{}
-	for _, c := range s.channels {
-		if c.Kind == PublicThread {
+		if c.Kind != directChannel && (c.Kind == PublicThread) == threads {
 			list = append(list, s.channelObject(c))
 		}
 	}
@@ -311,7 +304,7 @@ func (s *Server) guildCreate() object {
 		"nsfw_level": 0, "premium_progress_bar_enabled": false, "safety_alerts_channel_id": nil,
 		"joined_at": longAgo, "large": false, "unavailable": false,
 		"member_count": len(s.users), "members": s.memberObjects(),
-		"channels": s.channelObjects(), "threads": s.threadObjects(), "voice_states": states,
+		"channels": s.channelObjects(false), "threads": s.channelObjects(true), "voice_states": states,
 		"presences": []any{}, "stage_instances": []any{}, "guild_scheduled_events": []any{}, "soundboard_sounds": []any{},
 	}
 }
