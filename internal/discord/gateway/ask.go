@@ -219,8 +219,3 @@ func bound(seconds float64) time.Duration {
 	}
 	return time.Duration(min(seconds, longest.Seconds()) * float64(time.Second))
 }
-
-// slowMode reports whether a refusal comes from a channel in slow mode.
-func slowMode(code int, message string) bool {
-	return code == 20016 || strings.Contains(message, "slowmode")
-}

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"net/url"
 	"runtime"
 	"sync/atomic"
@@ -355,6 +354,3 @@ func (a *sendLimiter) take(now time.Time) time.Duration {
 	a.next = (a.next + 1) % len(a.sent)
 	return at.Sub(now)
 }
-
-// random is the jitter of a session outside tests.
-func random() float64 { return rand.Float64() }

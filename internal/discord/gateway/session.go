@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"math/rand/v2"
 	"net/http"
 	"net/url"
 	"strings"
@@ -112,7 +113,7 @@ func New(cfg Config) *Session {
 		http:    cmp.Or(cfg.HTTP, http.DefaultClient),
 		log:     cmp.Or(cfg.Log, slog.New(slog.DiscardHandler)),
 		within:  cmp.Or(cfg.Within, 20*time.Second),
-		jitter:  random,
+		jitter:  rand.Float64,
 		changed: make(chan struct{}),
 		calls:   make(map[uint64]*callSlot),
 		coming:  make(map[uint64]bool),
