@@ -66,14 +66,14 @@ func (b *Bot) openCalls(speaks bool) error {
 
 // callRoom opens the room of a voice channel.
 func (b *Bot) callRoom(ctx context.Context, guild, channel uint64) (earshot.RoomID, error) {
-	c := roster.Place{ID: gateway.Digits(channel), Guild: gateway.Digits(guild)}
+	c := roster.Place{ID: channel, Guild: guild}
 	if known, ok := b.channels.place(c.Room()); ok {
 		return b.Room(ctx, known)
 	}
 	var is struct {
 		Name string `json:"name"`
 	}
-	if err := b.session.Ask(ctx, http.MethodGet, "channels/"+c.ID, nil, &is); err != nil {
+	if err := b.session.Ask(ctx, http.MethodGet, fmt.Sprintf("channels/%d", channel), nil, &is); err != nil {
 		return "", err
 	}
 	c.Name = "#" + is.Name

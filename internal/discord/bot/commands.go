@@ -64,12 +64,11 @@ func (b *Bot) asker(c command.Call) (guild, user uint64, err error) {
 	if b.calls == nil {
 		return 0, 0, errNoCalls
 	}
-	guild = gateway.Number(in.Guild)
 	user = gateway.Number(c.Event.From.ID)
 	if !ok || user == 0 || c.Event.From.Provider != b.sense.Name() {
 		return 0, 0, errors.New("that works on Discord only")
 	}
-	return guild, user, nil
+	return in.Guild, user, nil
 }
 
 func (b *Bot) join(ctx context.Context, c command.Call) (string, error) {
@@ -149,9 +148,8 @@ func (b *Bot) status(_ context.Context, c command.Call) (string, error) {
 		return text.String() + "\n" + errNoCalls.Error(), nil
 	}
 	in, _ := b.channels.place(c.Event.Room)
-	guild := gateway.Number(in.Guild)
 	for _, call := range b.calls.Status() {
-		if call.Guild == guild {
+		if call.Guild == in.Guild {
 			text.WriteString("\n" + tellCall(call))
 		}
 	}

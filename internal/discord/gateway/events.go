@@ -53,7 +53,6 @@ var structs = map[string]func(data []byte) any{
 	"MESSAGE_DELETE":      into(func(e *discordgo.MessageDelete) bool { return e.Message != nil }),
 	"MESSAGE_DELETE_BULK": into(func(*discordgo.MessageDeleteBulk) bool { return true }),
 	"TYPING_START":        into(func(*discordgo.TypingStart) bool { return true }),
-	"USER_UPDATE":         into(func(e *discordgo.UserUpdate) bool { return e.User != nil }),
 	"VOICE_SERVER_UPDATE": into(func(*discordgo.VoiceServerUpdate) bool { return true }),
 	"VOICE_STATE_UPDATE":  into(func(e *discordgo.VoiceStateUpdate) bool { return e.VoiceState != nil }),
 	"INTERACTION_CREATE":  into(func(e *discordgo.InteractionCreate) bool { return e.Interaction != nil }),
