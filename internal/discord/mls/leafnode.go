@@ -49,11 +49,9 @@ func readExtensions(r *reader) []extension {
 }
 
 func writeExtensions(w *writer, list []extension) {
-	w.nested(func(w *writer) {
-		for _, e := range list {
-			w.uint16(e.kind)
-			w.opaque(e.data)
-		}
+	writeVector(w, list, func(w *writer, e extension) {
+		w.uint16(e.kind)
+		w.opaque(e.data)
 	})
 }
 
@@ -106,10 +104,7 @@ func readCapabilities(r *reader) (c capabilities) {
 
 func (c *capabilities) write(w *writer) {
 	for _, list := range c.lists() {
-		w.length(2 * len(*list))
-		for _, v := range *list {
-			w.uint16(v)
-		}
+		writeVector(w, *list, (*writer).uint16)
 	}
 }
 

@@ -30,11 +30,7 @@ func (p *parentNode) write(w *writer) {
 }
 
 func writeLeaves(w *writer, leaves []leafIndex) {
-	w.nested(func(w *writer) {
-		for _, l := range leaves {
-			w.uint32(uint32(l))
-		}
-	})
+	writeVector(w, leaves, func(w *writer, l leafIndex) { w.uint32(uint32(l)) })
 }
 
 // A node of the tree is a leaf, a parent, or blank.
@@ -135,16 +131,14 @@ func (t ratchetTree) write(w *writer) {
 	for t[last-1].blank() {
 		last--
 	}
-	w.nested(func(w *writer) {
-		for _, n := range t[:last] {
-			switch w.present(!n.blank()); {
-			case n.leaf != nil:
-				w.uint8(1)
-				w.bytes(n.leaf.raw)
-			case n.parent != nil:
-				w.uint8(2)
-				n.parent.write(w)
-			}
+	writeVector(w, t[:last], func(w *writer, n node) {
+		switch w.present(!n.blank()); {
+		case n.leaf != nil:
+			w.uint8(1)
+			w.bytes(n.leaf.raw)
+		case n.parent != nil:
+			w.uint8(2)
+			n.parent.write(w)
 		}
 	})
 }
@@ -295,13 +289,12 @@ func (t ratchetTree) validate(group []byte, need []extension) error {
 			return err
 		}
 	}
-	if err := t.validateUnmerged(); err != nil {
-		return err
+	for _, check := range []func() error{t.validateUnmerged, t.validateUnique, t.validateParentHashes} {
+		if err := check(); err != nil {
+			return err
+		}
 	}
-	if err := t.validateUnique(); err != nil {
-		return err
-	}
-	return t.validateParentHashes()
+	return nil
 }
 
 // validateUnmerged checks the unmerged leaves: they must be under their node, not blank, in order,

@@ -160,7 +160,7 @@ func readHPKECiphertext(r *reader) hpkeCiphertext {
 	return c
 }
 
-func (c hpkeCiphertext) write(w *writer) {
+func (w *writer) ciphertext(c hpkeCiphertext) {
 	w.opaque(c.kemOutput)
 	w.opaque(c.ciphertext)
 }

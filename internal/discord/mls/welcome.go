@@ -35,11 +35,9 @@ func readWelcome(r *reader) *welcome {
 func (w *welcome) marshal() []byte {
 	var out writer
 	out.uint16(cipherSuite)
-	out.nested(func(out *writer) {
-		for _, s := range w.secrets {
-			out.opaque(s.newMember)
-			s.secrets.write(out)
-		}
+	writeVector(&out, w.secrets, func(out *writer, s encryptedGroupSecrets) {
+		out.opaque(s.newMember)
+		out.ciphertext(s.secrets)
 	})
 	out.opaque(w.encryptedGroupInfo)
 	return out

@@ -182,10 +182,12 @@ func (w *writer) opaque(b []byte) {
 	w.bytes(b)
 }
 
-// nested writes the output of f as one vector.
-func (w *writer) nested(f func(*writer)) {
+// writeVector writes a vector of some elements.
+func writeVector[T any](w *writer, elements []T, write func(*writer, T)) {
 	var in writer
-	f(&in)
+	for _, e := range elements {
+		write(&in, e)
+	}
 	w.opaque(in)
 }
 
