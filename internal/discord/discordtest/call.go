@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/netip"
 	"slices"
+	"time"
 
 	"earshot/internal/discord/davetest"
 )
@@ -20,6 +21,9 @@ type call struct {
 	members  map[uint64]*member
 	delivery *davetest.Service
 }
+
+// transitionWithin is how long a transition waits for members who are not ready.
+const transitionWithin = 2 * time.Second
 
 // callIn returns the call in a channel, and starts one if there is none.
 func (s *Server) callIn(channel uint64) *call {
@@ -50,7 +54,7 @@ func (s *Server) startCall(channel *Channel, r *region) *call {
 		After: s.after,
 		Rules: func() davetest.Rules { return s.faults.Rules },
 		Dice:  s.dice.IntN,
-	}, s.cfg.Transition)
+	}, transitionWithin)
 	if channel.Kind == StageChannel {
 		c.delivery.Plain()
 	}

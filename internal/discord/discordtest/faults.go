@@ -43,11 +43,6 @@ type userFaults struct {
 	voiceResumed int
 }
 
-// well is a healthy Discord.
-func well() faults {
-	return faults{Rules: davetest.Rules{Spoil: make(map[uint64]bool)}, modes: []string{ModeAES, ModeXChaCha20}}
-}
-
 // garbage is invalid JSON.
 var garbage = wire.Message{Kind: websocket.MessageText, Data: []byte(`{"op":0,"d":{"id`)}
 

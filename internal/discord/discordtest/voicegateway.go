@@ -175,14 +175,11 @@ func (v *voiceLink) binary(l *wire.Link, data []byte) {
 	case len(data) == 0 || !v.member.selected:
 		l.Close(4020, "Bad request.")
 	case data[0] == davetest.OpKeyPackage:
-		if err := v.member.call.delivery.TakeKeyPackage(v.member.account.user.ID, data[1:]); err != nil {
-			v.log.Debug("refusing a key package", "user", v.member.account.user.Name, "error", err)
+		if v.member.call.delivery.TakeKeyPackage(v.member.account.user.ID, data[1:]) != nil {
 			l.Close(4020, "Bad request.")
 		}
 	case data[0] == davetest.OpCommitWelcome:
-		if err := v.member.call.delivery.TakeCommit(v.member.account.user.ID, data[1:]); err != nil {
-			v.log.Debug("passing over a commit", "user", v.member.account.user.Name, "error", err)
-		}
+		_ = v.member.call.delivery.TakeCommit(v.member.account.user.ID, data[1:]) // one that is not valid is ignored
 	default:
 		l.Close(4001, "Unknown opcode.")
 	}
