@@ -89,9 +89,8 @@ func NewText(cfg TextConfig) *Text {
 }
 
 // Run keeps the outlet in the room until ctx ends, and posts the daemon's own messages there. When
-// it returns, every speech has ended. It never fails: if Discord refuses something, the speech
-// ends.
-func (t *Text) Run(ctx context.Context, enter func(earshot.Outlet) (leave func())) error {
+// it returns, every speech has ended. If Discord refuses something, the speech ends.
+func (t *Text) Run(ctx context.Context, enter func(earshot.Outlet) (leave func())) {
 	t.run(true)
 	leave := enter(t)
 	t.lines.Run(ctx)
@@ -100,7 +99,6 @@ func (t *Text) Run(ctx context.Context, enter func(earshot.Outlet) (leave func()
 		last.Do(earshot.Cut)
 	}
 	t.speeches.Wait()
-	return nil
 }
 
 // run sets whether the outlet runs, and returns the last speech.

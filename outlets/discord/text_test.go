@@ -146,7 +146,7 @@ func running(cfg discord.TextConfig) (text *discord.Text, shut func()) {
 	in, out := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(out)
-		_ = text.Run(ctx, func(earshot.Outlet) func() {
+		text.Run(ctx, func(earshot.Outlet) func() {
 			close(in)
 			return func() {}
 		})

@@ -165,12 +165,10 @@ func (b *Bot) write(ctx context.Context, p *openChannel, c roster.Place) {
 		<-ctx.Done()
 		return
 	}
-	if err := b.outlet(p.room.ID, c).Run(ctx, func(o earshot.Outlet) func() {
+	b.outlet(p.room.ID, c).Run(ctx, func(o earshot.Outlet) func() {
 		defer close(p.entered)
 		return p.room.Room.Enter(o, b.readers(c))
-	}); err != nil {
-		b.c.Log.Error("a channel cannot be written to", "err", err)
-	}
+	})
 }
 
 // readers returns who reads what is written in a channel.
