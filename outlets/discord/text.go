@@ -32,8 +32,7 @@ type TextConfig struct {
 	// come out there.
 	Beside bool
 
-	// Names returns who and what may be mentioned there, in a reply to somebody. If nil, nobody
-	// may.
+	// Names returns who may be mentioned there, in a reply to somebody. If nil, nobody may.
 	Names func(to earshot.ParticipantID) compose.Names
 
 	// Calls reports whether a reply pings the author of the message it answers. If nil, none does.
@@ -71,7 +70,7 @@ type Text struct {
 // NewText returns the outlet of a channel. It can be opened while it runs.
 func NewText(cfg TextConfig) *Text {
 	if cfg.Names == nil {
-		cfg.Names = func(earshot.ParticipantID) compose.Names { return compose.Names{} }
+		cfg.Names = func(earshot.ParticipantID) compose.Names { return nil }
 	}
 	if cfg.Calls == nil {
 		cfg.Calls = func(earshot.Opening) bool { return false }
@@ -90,9 +89,8 @@ func NewText(cfg TextConfig) *Text {
 }
 
 // Run keeps the outlet in the room until ctx ends, and posts the daemon's own messages there. When
-// it returns, every speech has ended. It never fails: if Discord refuses something, the speech
-// ends.
-func (t *Text) Run(ctx context.Context, enter func(earshot.Outlet) (leave func())) error {
+// it returns, every speech has ended. If Discord refuses something, the speech ends.
+func (t *Text) Run(ctx context.Context, enter func(earshot.Outlet) (leave func())) {
 	t.run(true)
 	leave := enter(t)
 	t.lines.Run(ctx)
@@ -101,7 +99,6 @@ func (t *Text) Run(ctx context.Context, enter func(earshot.Outlet) (leave func()
 		last.Do(earshot.Cut)
 	}
 	t.speeches.Wait()
-	return nil
 }
 
 // run sets whether the outlet runs, and returns the last speech.

@@ -42,7 +42,7 @@ func TestTextReal(t *testing.T) {
 		works.Go(func() {
 			text, shut := running(discord.TextConfig{
 				Channel: room.ID, REST: session, Names: func(earshot.ParticipantID) compose.Names {
-					return compose.Names{People: []compose.Name{{Name: "Ann", ID: ann.ID}}}
+					return compose.Names{{Name: "Ann", ID: ann.ID}}
 				},
 				Refused: func(err error) { t.Errorf("room %d: %v", i, err) },
 			})

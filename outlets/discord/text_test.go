@@ -146,7 +146,7 @@ func running(cfg discord.TextConfig) (text *discord.Text, shut func()) {
 	in, out := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(out)
-		_ = text.Run(ctx, func(earshot.Outlet) func() {
+		text.Run(ctx, func(earshot.Outlet) func() {
 			close(in)
 			return func() {}
 		})
@@ -205,7 +205,7 @@ func (r *reply) ended() bool {
 	return r.ends == 1
 }
 
-var people = compose.Names{People: []compose.Name{{Name: "Ann", ID: annID}}}
+var people = compose.Names{{Name: "Ann", ID: annID}}
 
 // open opens a speech in a channel.
 func open(t interface {

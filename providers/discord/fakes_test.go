@@ -108,7 +108,7 @@ func (h *house) remembers() {
 			c := h.rooms[e.Room]
 			of[e.Room] = &roster.Past{Channel: c.ID, With: c.With}
 			if c.Private() {
-				of[e.Room].Channel = "" // not kept for direct messages
+				of[e.Room].Channel = 0 // not kept for direct messages
 			}
 		}
 		of[e.Room].Written = append(of[e.Room].Written, roster.Written{Event: e.ID})

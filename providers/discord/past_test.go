@@ -38,7 +38,7 @@ func TestAfterRestart(t *testing.T) {
 	}
 	s.house.remembers()
 	for i := range s.house.past {
-		if s.house.past[i].With == "" {
+		if s.house.past[i].With == 0 {
 			s.house.past[i].Own = []uint64{own.ID}
 		}
 	}

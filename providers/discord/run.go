@@ -26,15 +26,11 @@ type run struct {
 
 // loop handles events until ctx ends.
 func (r *run) loop(ctx context.Context, events <-chan any) error {
-	typed := time.NewTimer(0)
-	defer typed.Stop()
-	sweep := time.NewTicker(roster.Stays / 36)
-	defer sweep.Stop()
+	sweep := time.Tick(roster.Stays / 36)
 	for {
+		var typed <-chan time.Time
 		if until := r.translator.typing.until(); !until.IsZero() {
-			typed.Reset(time.Until(until))
-		} else {
-			typed.Stop()
+			typed = time.After(time.Until(until))
 		}
 		select {
 		case <-ctx.Done():
@@ -44,9 +40,9 @@ func (r *run) loop(ctx context.Context, events <-chan any) error {
 			r.handle(ctx, event)
 		case found := <-r.fetcher.Found():
 			r.take(ctx, found)
-		case <-typed.C:
+		case <-typed:
 			r.do(ctx, r.translator.endTyping(time.Now()))
-		case <-sweep.C:
+		case <-sweep:
 			r.do(ctx, r.translator.depart(r.roster.Idle(time.Now()), time.Now()))
 		}
 	}

@@ -71,7 +71,7 @@ func TestDirectMessages(t *testing.T) {
 	mine := earshot.RoomID("discord-dm-" + strconv.FormatUint(s.ann.ID, 10))
 	said := s.Say(s.ann.ID, dm.ID, "psst")
 	await(t, "the message", func() bool { return slices.Equal(s.house.texts(mine), []string{"psst"}) })
-	if c := s.house.rooms[mine]; !c.Private() || c.With != strconv.FormatUint(s.ann.ID, 10) {
+	if c := s.house.rooms[mine]; !c.Private() || c.With != s.ann.ID {
 		t.Errorf("the room is %+v", c)
 	}
 	s.Delete(dm.ID, said.ID)

@@ -134,11 +134,7 @@ func (b *Bot) Run(ctx context.Context) error {
 	defer hangUp()
 	if b.calls != nil {
 		inCall.Go(func() {
-			cfg := b.c.Restarts
-			cfg.Report = b.c.Report
-			if err := supervise.Run(calls, "calls", func(ctx context.Context) error { return b.calls.Run(ctx, b.c.Rooms.Admit) }, cfg); err != nil {
-				b.c.Log.Error("a part cannot run", "part", "calls", "err", err)
-			}
+			b.supervise(calls, "calls", func(ctx context.Context) error { return b.calls.Run(ctx, b.c.Rooms.Admit) })
 		})
 	}
 	ended := make(chan struct{})
@@ -161,6 +157,15 @@ func (b *Bot) Run(ctx context.Context) error {
 		return nil
 	}
 	return err
+}
+
+// supervise runs a part until ctx ends.
+func (b *Bot) supervise(ctx context.Context, part string, run func(context.Context) error) {
+	cfg := b.c.Restarts
+	cfg.Report = b.c.Report
+	if err := supervise.Run(ctx, part, run, cfg); err != nil {
+		b.c.Log.Error("a part cannot run", "part", part, "err", err)
+	}
 }
 
 // Arrive implements [discord.House].

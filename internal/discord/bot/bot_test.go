@@ -32,7 +32,7 @@ func TestDiscordThatDoesNotAnswer(t *testing.T) {
 	e, rooms := newBot(t, silence.URL)
 	defer silence.CloseClientConnections() // ends the waiting for an answer
 	ctx := t.Context()
-	general := roster.Place{ID: "77", Guild: "7", Name: "#general"}
+	general := roster.Place{ID: 77, Guild: 7, Name: "#general"}
 	opens := func(c roster.Place) Room {
 		t.Helper()
 		id, err := e.Room(ctx, c)
@@ -50,7 +50,7 @@ func TestDiscordThatDoesNotAnswer(t *testing.T) {
 	if again := opens(general); again.Room == first.Room {
 		t.Error("the room was not closed")
 	}
-	opens(roster.Place{ID: "78", Guild: "7", Name: "#quay"})
+	opens(roster.Place{ID: 78, Guild: 7, Name: "#quay"})
 	for room, want := range map[earshot.RoomID]string{"discord-77": "#harbour", "discord-78": "#quay"} {
 		if c, ok := e.channels.place(room); !ok || c.Name != want {
 			t.Errorf("%s is %+v, %v", room, c, ok)
@@ -103,7 +103,7 @@ func TestTalk(t *testing.T) {
 func TestWhoIsPinged(t *testing.T) {
 	e, _ := newBot(t, "")
 	defer e.channels.close()
-	id, err := e.Room(t.Context(), roster.Place{ID: "77", Guild: "7", Name: "#general"})
+	id, err := e.Room(t.Context(), roster.Place{ID: 77, Guild: 7, Name: "#general"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,7 +123,7 @@ func TestWhoIsPinged(t *testing.T) {
 			t.Errorf("the answer to %s of %q pings: %v", tt.about, tt.to, got)
 		}
 	}
-	if all := e.names(id, "discord-6").People; len(all) != 1 || all[0].ID != 6 || all[0].Name != "bob" {
+	if all := e.names(id, "discord-6"); len(all) != 1 || all[0].ID != 6 || all[0].Name != "bob" {
 		t.Errorf("who may be mentioned is %v", all)
 	}
 }

@@ -18,7 +18,6 @@ import (
 	"earshot/internal/discord/roster"
 	"earshot/internal/discord/voice"
 	"earshot/internal/helper"
-	"earshot/internal/supervise"
 	hearing "earshot/models/hear"
 	"earshot/models/stt"
 	"earshot/models/tts"
@@ -57,28 +56,24 @@ func (b *Bot) openCalls(speaks bool) error {
 	if speaks {
 		parts.Enter = b.enterCall
 	}
-	b.calls = calls.New(callsConfig(b.c.Settings().Providers.Discord), parts)
-	return nil
-}
-
-// callsConfig returns what the configuration says about calls.
-func callsConfig(c discord.Config) calls.Config {
-	return calls.Config{
+	c := b.c.Settings().Providers.Discord
+	b.calls = calls.New(calls.Config{
 		Guilds: c.Guilds, Channels: c.VoiceChannels, Users: c.Users, Never: c.Join == discord.JoinNever, ByItself: c.Join == discord.JoinPeople,
 		Announce: c.Announce, EncryptedCalls: c.EncryptedCalls, IgnoreBots: c.Bots == discord.Ignored,
-	}
+	}, parts)
+	return nil
 }
 
 // callRoom opens the room of a voice channel.
 func (b *Bot) callRoom(ctx context.Context, guild, channel uint64) (earshot.RoomID, error) {
-	c := roster.Place{ID: gateway.Digits(channel), Guild: gateway.Digits(guild)}
+	c := roster.Place{ID: channel, Guild: guild}
 	if known, ok := b.channels.place(c.Room()); ok {
 		return b.Room(ctx, known)
 	}
 	var is struct {
 		Name string `json:"name"`
 	}
-	if err := b.session.Ask(ctx, http.MethodGet, "channels/"+c.ID, nil, &is); err != nil {
+	if err := b.session.Ask(ctx, http.MethodGet, fmt.Sprintf("channels/%d", channel), nil, &is); err != nil {
 		return "", err
 	}
 	c.Name = "#" + is.Name
@@ -163,17 +158,8 @@ func (b *Bot) enterCall(ctx context.Context, call calls.Call, id earshot.RoomID)
 	m := &callVoice{Voice: outlet.NewVoice(say)}
 	coder := codec.NewOpus(codec.OpusConfig{Dial: helper.NewDialer(b.c.Log, helper.SpeechProgram, "media"), Encoded: m.Encoded})
 	ctx, m.stop = context.WithCancel(context.WithoutCancel(ctx))
-	launch := func(name string, run func(context.Context) error) {
-		cfg := b.c.Restarts
-		cfg.Report = b.c.Report
-		m.life.Go(func() {
-			if err := supervise.Run(ctx, name, run, cfg); err != nil {
-				b.c.Log.Error("a part cannot run", "part", name, "err", err)
-			}
-		})
-	}
-	launch("voice in calls", say.Run)
-	launch("sound of the voice in calls", coder.Run)
+	m.life.Go(func() { b.supervise(ctx, "voice in calls", say.Run) })
+	m.life.Go(func() { b.supervise(ctx, "sound of the voice in calls", coder.Run) })
 	m.life.Go(func() {
 		m.Run(ctx, line, coder, func(o earshot.Outlet) func() { return r.Room.Enter(o, earshot.Audience{Unknown: true}) })
 	})

@@ -165,18 +165,16 @@ func (b *Bot) write(ctx context.Context, p *openChannel, c roster.Place) {
 		<-ctx.Done()
 		return
 	}
-	if err := b.outlet(p.room.ID, c).Run(ctx, func(o earshot.Outlet) func() {
+	b.outlet(p.room.ID, c).Run(ctx, func(o earshot.Outlet) func() {
 		defer close(p.entered)
 		return p.room.Room.Enter(o, b.readers(c))
-	}); err != nil {
-		b.c.Log.Error("a channel cannot be written to", "err", err)
-	}
+	})
 }
 
 // readers returns who reads what is written in a channel.
 func (b *Bot) readers(c roster.Place) earshot.Audience {
 	if c.Private() {
-		return earshot.Audience{Members: []earshot.ParticipantID{b.c.People.Resolve(earshot.Handle{Provider: access.Discord, ID: c.With}).Reader()}}
+		return earshot.Audience{Members: []earshot.ParticipantID{b.c.People.Resolve(gateway.HandleOf(c.With)).Reader()}}
 	}
 	return earshot.Audience{Unknown: true} // unknown people may read it
 }
@@ -184,16 +182,15 @@ func (b *Bot) readers(c roster.Place) earshot.Audience {
 // outlet returns the outlet of a channel.
 func (b *Bot) outlet(room earshot.RoomID, c roster.Place) *outlet.Text {
 	set := b.c.Settings().Outlets.Discord
-	channel := gateway.Number(c.ID)
 	return outlet.NewText(outlet.TextConfig{
 		Dropped: b.c.Dropped("discord"),
-		Channel: channel, REST: b.session, Self: b.c.People.Name(participants.Agent), Beside: !set.Transcript,
+		Channel: c.ID, REST: b.session, Self: b.c.People.Name(participants.Agent), Beside: !set.Transcript,
 		Names:  func(to earshot.ParticipantID) compose.Names { return b.names(room, to) },
 		Calls:  func(o earshot.Opening) bool { return !c.Private() && b.pings(room, o) },
 		Called: b.c.People.Name,
 		Posted: func(turn earshot.TurnID, message uint64) { b.own.add(post{message, room, turn}) },
 		Refused: func(err error) {
-			n := earshot.Notice{Key: "discord " + c.ID, Text: "a reply could not be posted in " + c.Name}
+			n := earshot.Notice{Key: "discord " + gateway.Digits(c.ID), Text: "a reply could not be posted in " + c.Name}
 			why, cure := probe.Explain(err)
 			n.Text, n.Cure = n.Text+": "+why, cure
 			b.c.Report(n)
@@ -211,7 +208,7 @@ func (b *Bot) names(room earshot.RoomID, to earshot.ParticipantID) (all compose.
 	for _, p := range who {
 		for _, h := range b.c.People.Handles(p.ID) {
 			if id := gateway.Number(h.ID); id != 0 && h.Provider == access.Discord {
-				all.People = append(all.People, compose.Name{ID: id, Name: p.Name})
+				all = append(all, compose.Name{ID: id, Name: p.Name})
 			}
 		}
 	}

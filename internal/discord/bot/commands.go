@@ -64,12 +64,11 @@ func (b *Bot) asker(c command.Call) (guild, user uint64, err error) {
 	if b.calls == nil {
 		return 0, 0, errNoCalls
 	}
-	guild = gateway.Number(in.Guild)
 	user = gateway.Number(c.Event.From.ID)
 	if !ok || user == 0 || c.Event.From.Provider != b.sense.Name() {
 		return 0, 0, errors.New("that works on Discord only")
 	}
-	return guild, user, nil
+	return in.Guild, user, nil
 }
 
 func (b *Bot) join(ctx context.Context, c command.Call) (string, error) {
@@ -94,8 +93,7 @@ func (b *Bot) findVoiceChannel(ctx context.Context, guild uint64, named string) 
 		return 0, nil
 	}
 	if is := linked.FindStringSubmatch(named); is != nil {
-		channel := gateway.Number(is[1])
-		return channel, nil
+		return gateway.Number(is[1]), nil
 	}
 	var all []*discordgo.Channel
 	if err := b.session.Ask(ctx, http.MethodGet, fmt.Sprintf("guilds/%d/channels", guild), nil, &all); err != nil {
@@ -113,8 +111,7 @@ func voiceChannelNamed(all []*discordgo.Channel, name string) (uint64, error) {
 	case 0:
 		return 0, errors.New("there is no voice channel of that name; link it, with # before its name")
 	case 1:
-		channel := gateway.Number(all[0].ID)
-		return channel, nil
+		return gateway.Number(all[0].ID), nil
 	}
 	return 0, errors.New("several voice channels have that name; link the one you mean, with # before its name")
 }
@@ -151,9 +148,8 @@ func (b *Bot) status(_ context.Context, c command.Call) (string, error) {
 		return text.String() + "\n" + errNoCalls.Error(), nil
 	}
 	in, _ := b.channels.place(c.Event.Room)
-	guild := gateway.Number(in.Guild)
 	for _, call := range b.calls.Status() {
-		if call.Guild == guild {
+		if call.Guild == in.Guild {
 			text.WriteString("\n" + tellCall(call))
 		}
 	}

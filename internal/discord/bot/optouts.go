@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"earshot/internal/atomicfile"
 )
@@ -24,10 +25,8 @@ const OptOutsFile = "optouts.json"
 type OptOuts struct {
 	path string
 
-	setting sync.Mutex // held while the file is written
-
-	mu  sync.Mutex
-	all map[uint64]bool // never changed, only replaced
+	setting sync.Mutex                      // held while they change
+	all     atomic.Pointer[map[uint64]bool] // never changed, only replaced
 }
 
 // An optOutsError says why the refusals are not known.
@@ -53,7 +52,8 @@ func (e *optOutsError) Is(target error) bool { return target == errors.ErrUnsupp
 // OpenOptOuts reads those in a directory. Without a file there are none; an unreadable file is an
 // error, since nobody who has refused may be heard.
 func OpenOptOuts(directory string) (*OptOuts, error) {
-	o := &OptOuts{path: filepath.Join(directory, OptOutsFile), all: make(map[uint64]bool)}
+	o := &OptOuts{path: filepath.Join(directory, OptOutsFile)}
+	o.all.Store(new(map[uint64]bool))
 	data, err := os.ReadFile(o.path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return o, nil
@@ -69,24 +69,28 @@ func OpenOptOuts(directory string) (*OptOuts, error) {
 
 // take adds those of a file, before anybody asks.
 func (o *OptOuts) take(data []byte) error {
-	all, err := users(data)
-	for _, user := range all {
-		o.all[user] = true
+	var users []uint64
+	if err := json.Unmarshal(data, &users); err != nil {
+		return err
 	}
-	return err
+	all := o.copied()
+	for _, user := range users {
+		all[user] = true
+	}
+	o.all.Store(&all)
+	return nil
 }
 
-// users reads those of a file.
-func users(data []byte) (all []uint64, err error) {
-	if err := json.Unmarshal(data, &all); err != nil {
-		return nil, err
-	}
-	return all, nil
+// copied returns a copy of them.
+func (o *OptOuts) copied() map[uint64]bool {
+	all := make(map[uint64]bool)
+	maps.Copy(all, *o.all.Load())
+	return all
 }
 
 // CheckOptOuts reports why a copy of the file, in a backup, cannot be restored.
 func CheckOptOuts(data []byte) error {
-	if _, err := users(data); err != nil {
+	if err := json.Unmarshal(data, new([]uint64)); err != nil {
 		return fmt.Errorf("%s in it is damaged, so it is not known who does not want to be heard: %w\n  → restore another backup", OptOutsFile, err)
 	}
 	return nil
@@ -98,15 +102,11 @@ func (o *OptOuts) Join(data []byte) error {
 	if err := o.take(data); err != nil {
 		return err
 	}
-	return o.write(o.all)
+	return o.write(*o.all.Load())
 }
 
 // Out reports whether a user refuses to be heard. It does not wait for a disk.
-func (o *OptOuts) Out(user uint64) bool {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.all[user]
-}
+func (o *OptOuts) Out(user uint64) bool { return (*o.all.Load())[user] }
 
 // Set records that a user refuses to be heard, or agrees again. A refusal takes effect at once,
 // even if it cannot be stored; an agreement only if it can.
@@ -116,26 +116,18 @@ func (o *OptOuts) Set(user uint64, out bool) error {
 	if o.Out(user) == out {
 		return nil
 	}
-	o.mu.Lock()
-	next := maps.Clone(o.all)
-	o.mu.Unlock()
+	next := o.copied()
 	next[user] = true
 	if !out {
 		delete(next, user)
 	} else {
-		o.are(next)
+		o.all.Store(&next)
 	}
 	if err := o.write(next); err != nil {
 		return fmt.Errorf("saving who does not want to be heard: %w", err)
 	}
-	o.are(next)
+	o.all.Store(&next)
 	return nil
-}
-
-func (o *OptOuts) are(all map[uint64]bool) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.all = all
 }
 
 // write stores them, all or nothing.

@@ -9,6 +9,7 @@ import (
 	"earshot"
 	"earshot/daemon/access"
 	"earshot/executive/remind"
+	"earshot/internal/discord/gateway"
 	"earshot/internal/discord/roster"
 )
 
@@ -46,9 +47,9 @@ func (b *Bot) Past(ctx context.Context) (all []roster.Past, err error) {
 		}
 		p := roster.Past{Own: b.own.in(is.ID), Waits: waiting(is.ID)}
 		if with, direct := strings.CutPrefix(string(is.ID), access.DirectPrefix); direct {
-			p.With = with
+			p.With = gateway.Number(with)
 		} else {
-			p.Channel = strings.TrimPrefix(string(is.ID), access.ChannelPrefix)
+			p.Channel = gateway.Number(strings.TrimPrefix(string(is.ID), access.ChannelPrefix))
 		}
 		if p.Written, err = b.written(ctx, is.ID); err != nil {
 			return nil, err

@@ -56,7 +56,7 @@ type post struct {
 // they are only numbers, which nothing but Discord needs. Its methods may be called from many
 // goroutines.
 type PostLog struct {
-	path string // of the file; empty stores nothing
+	path string // of the file
 	log  *slog.Logger
 
 	mu    sync.Mutex

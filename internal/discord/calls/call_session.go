@@ -42,7 +42,7 @@ type callSession struct {
 	guild uint64
 	emit  providers.Emit
 
-	news    chan struct{} // of capacity 1: check again
+	news    bell // check again
 	decoder Decoder
 	hearing atomic.Pointer[roomHearing] // nil while it is in no room
 	number  uint32                      // of decoders; under the lock of the hearing
@@ -69,14 +69,7 @@ type callSession struct {
 
 func (c *Calls) newSession(guild, channel uint64, emit providers.Emit) *callSession {
 	return &callSession{
-		Calls: c, guild: guild, channel: channel, emit: emit, news: make(chan struct{}, 1), cancel: func() {}, trouble: make(map[string]string),
-	}
-}
-
-func (v *callSession) wake() {
-	select {
-	case v.news <- struct{}{}:
-	default:
+		Calls: c, guild: guild, channel: channel, emit: emit, news: newBell(), cancel: func() {}, trouble: make(map[string]string),
 	}
 }
 
@@ -94,6 +87,13 @@ func (v *callSession) leaving() bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	return v.out
+}
+
+// where returns the channel in which the agent is, or is about to be.
+func (v *callSession) where() uint64 {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.channel
 }
 
 // run runs the session. It returns when the session is over, with the reason unless it left.
@@ -120,18 +120,17 @@ func (v *callSession) run(ctx context.Context) error {
 	looking.Go(func() { v.loop(ctx, stay) })
 	err := v.parts.Call(stay, voice.Config{
 		Place: place, Log: v.parts.Log, Encrypted: v.cfg.EncryptedCalls,
-		Heard:   func(batch []voice.Packet) { v.heard(batch) },
-		Changed: func(voice.Status) { v.wake() },
+		Heard:   v.heard,
+		Changed: func(voice.Status) { v.news.ring() },
 	}, v.setCall)
 	leave()
 	looking.Wait()
 	v.depart()
 	v.mu.Lock()
 	why := v.why
-	channel := v.channel
 	v.mu.Unlock()
 	if why != "" {
-		v.say(ctx, channel, why)
+		v.say(ctx, v.where(), why)
 	}
 	v.chores.Wait()
 	end()
@@ -169,18 +168,12 @@ func (v *callSession) unhear(user uint64) {
 
 // loop handles the session until stay ends; listening lives as long as ctx.
 func (v *callSession) loop(ctx, stay context.Context) {
-	again := time.NewTimer(time.Hour)
-	defer again.Stop()
 	for stay.Err() == nil {
 		wait, changed := v.look(ctx, stay)
-		again.Stop()
-		if wait > 0 {
-			again.Reset(wait)
-		}
 		select {
 		case <-v.news:
 		case <-changed:
-		case <-again.C:
+		case <-after(wait):
 		case <-stay.Done():
 		}
 	}
@@ -200,13 +193,7 @@ func (v *callSession) look(ctx, stay context.Context) (wait time.Duration, chang
 		v.depart() // now: what comes next is heard and said elsewhere
 	}
 	there := s.Channel != 0 && (s.Phase == "in the call" || s.Phase == "securing")
-	entered := v.hearing.Load() != nil
-	switch {
-	case there && !entered:
-		if !v.enter(stay, call, s.Channel) {
-			return 0, nil
-		}
-	case !entered:
+	if v.hearing.Load() == nil && !(there && v.enter(stay, call, s.Channel)) {
 		return 0, nil
 	}
 	changed = v.followRoom(ctx, stay)
@@ -306,9 +293,7 @@ func (v *callSession) announce(ctx context.Context) {
 	for _, s := range v.people() {
 		v.told[s.user] = true
 	}
-	v.mu.Lock()
-	channel := v.channel
-	v.mu.Unlock()
+	channel := v.where()
 	v.chores.Go(func() { v.say(ctx, channel, announcement) })
 	if mouth := v.roomVoice; mouth != nil {
 		v.chores.Go(func() {
@@ -324,9 +309,7 @@ func (v *callSession) announce(ctx context.Context) {
 // people returns who is in the channel with the agent, without bots.
 func (v *callSession) people() (all []occupant) {
 	seats, _ := v.state.occupants(v.guild)
-	v.mu.Lock()
-	channel := v.channel
-	v.mu.Unlock()
+	channel := v.where()
 	return slices.DeleteFunc(seats, func(s occupant) bool { return s.channel != channel || s.bot })
 }
 
@@ -361,9 +344,7 @@ func (v *callSession) greet(ctx context.Context) (wait time.Duration) {
 		names = append(names, fmt.Sprintf("<@%d>", user))
 	}
 	v.coming = nil
-	v.mu.Lock()
-	channel := v.channel
-	v.mu.Unlock()
+	channel := v.where()
 	v.chores.Go(func() { v.say(ctx, channel, fmt.Sprintf(greeting, strings.Join(names, ", "))) })
 	return 0
 }

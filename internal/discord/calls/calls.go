@@ -19,6 +19,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -108,7 +109,7 @@ type Calls struct {
 	users    gateway.Allowlist
 	parts    Parts
 	state    *voiceState
-	news     chan struct{} // of capacity 1: check again
+	news     bell // check again
 
 	mu          sync.Mutex
 	memberships map[uint64]*membership // by guild
@@ -124,7 +125,7 @@ func New(cfg Config, parts Parts) *Calls {
 	}
 	return &Calls{
 		cfg: cfg, guilds: gateway.NewAllowlist(cfg.Guilds), channels: gateway.NewAllowlist(cfg.Channels), users: gateway.NewAllowlist(cfg.Users),
-		parts: parts, state: newVoiceState(), news: make(chan struct{}, 1),
+		parts: parts, state: newVoiceState(), news: newBell(),
 		memberships: make(map[uint64]*membership), sessions: make(map[uint64]*callSession), told: make(map[uint64]string),
 	}
 }
@@ -132,14 +133,7 @@ func New(cfg Config, parts Parts) *Calls {
 // Take takes an event of the gateway, in order. It does not block, and keeps nothing of the event.
 func (c *Calls) Take(event any) {
 	if c.state.take(event) {
-		c.wake()
-	}
-}
-
-func (c *Calls) wake() {
-	select {
-	case c.news <- struct{}{}:
-	default:
+		c.news.ring()
 	}
 }
 
@@ -147,17 +141,11 @@ func (c *Calls) wake() {
 func (c *Calls) Run(ctx context.Context, emit providers.Emit) error {
 	var all sync.WaitGroup
 	defer all.Wait()
-	again := time.NewTimer(time.Hour)
-	defer again.Stop()
 	for {
 		wait := c.look(ctx, &all, emit, time.Now())
-		again.Stop()
-		if wait > 0 {
-			again.Reset(wait)
-		}
 		select {
 		case <-c.news:
-		case <-again.C:
+		case <-after(wait):
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}
@@ -188,7 +176,7 @@ func (c *Calls) look(ctx context.Context, all *sync.WaitGroup, emit providers.Em
 		}
 		c.mu.Unlock()
 		if v != nil {
-			v.wake()
+			v.news.ring()
 		}
 		if move.wait > 0 && (wait == 0 || move.wait < wait) {
 			wait = move.wait
@@ -231,7 +219,7 @@ func (c *Calls) attend(ctx context.Context, v *callSession) {
 		c.parts.Log.Warn("call has ended", "guild", v.guild, "channel", channel, "err", err)
 		c.say(ctx, channel, sentence(why))
 	}
-	c.wake()
+	c.news.ring()
 }
 
 // stage says why the agent does not stay in a stage channel, where no call is encrypted; "" for
@@ -350,7 +338,7 @@ func (c *Calls) Join(guild, channel, user uint64) string {
 		return fmt.Sprintf("I am in <#%d>, and can be in one voice channel only; send me away there first, with /leave", a.in)
 	}
 	a.joins(time.Now(), channel)
-	c.wake()
+	c.news.ring()
 	return fmt.Sprintf("I am coming into <#%d>", channel)
 }
 
@@ -367,7 +355,7 @@ func (c *Calls) Leave(guild uint64) string {
 	if v != nil {
 		v.leave("")
 	}
-	c.wake()
+	c.news.ring()
 	return fmt.Sprintf("I have left <#%d>", was)
 }
 
@@ -395,16 +383,10 @@ func (c *Calls) OptOut(user uint64, out bool) string {
 	return "I listen to you again in voice channels"
 }
 
-// OptedOut reports whether a user refuses to be heard.
-func (c *Calls) OptedOut(user uint64) bool { return c.parts.OptOuts.Out(user) }
-
 // Status returns the current calls.
 func (c *Calls) Status() (all []Status) {
 	c.mu.Lock()
-	sessions := make([]*callSession, 0, len(c.sessions))
-	for _, v := range c.sessions {
-		sessions = append(sessions, v)
-	}
+	sessions := slices.Collect(maps.Values(c.sessions))
 	c.mu.Unlock()
 	for _, v := range sessions {
 		all = append(all, v.status())
@@ -419,4 +401,24 @@ func sentence(s string) string {
 		return s
 	}
 	return strings.ToUpper(s[:1]) + strings.TrimSuffix(s[1:], ".") + "."
+}
+
+// A bell wakes the goroutine that waits for it. It keeps one ring for a goroutine that is busy.
+type bell chan struct{}
+
+func newBell() bell { return make(bell, 1) }
+
+func (b bell) ring() {
+	select {
+	case b <- struct{}{}:
+	default:
+	}
+}
+
+// after returns a channel that yields after a time; never if that is 0.
+func after(wait time.Duration) <-chan time.Time {
+	if wait <= 0 {
+		return nil
+	}
+	return time.After(wait)
 }

@@ -318,7 +318,7 @@ func TestOptOut(t *testing.T) {
 				s.goes(ann, lobby)
 				s.goes(bob, lobby)
 				s.plays(map[uint64]string{ann: before})
-				if got := s.OptOut(ann, true); !strings.HasPrefix(got, "I do not listen to you any more, in no voice channel") || !s.OptedOut(ann) {
+				if got := s.OptOut(ann, true); !strings.HasPrefix(got, "I do not listen to you any more, in no voice channel") || !s.parts.OptOuts.Out(ann) {
 					t.Errorf("answers %q", got)
 				}
 				decoded := s.coders[0].takes(ann)
@@ -348,7 +348,7 @@ func TestOptOut(t *testing.T) {
 					t.Errorf("said afterwards\n%s", got)
 				}
 				s.unread = errors.New("the disk is full")
-				if got := s.OptOut(bob, true); !strings.Contains(got, "could not be written down") || !s.OptedOut(bob) {
+				if got := s.OptOut(bob, true); !strings.Contains(got, "could not be written down") || !s.parts.OptOuts.Out(bob) {
 					t.Errorf("answers %q", got)
 				}
 				s.end()

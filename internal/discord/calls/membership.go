@@ -38,7 +38,6 @@ type membership struct {
 
 // A move is what a membership wants.
 type move struct {
-	join  uint64 // a channel to join; 0 is none
 	leave bool
 	wait  time.Duration // when to step again even if nothing happens; 0 is never
 }
@@ -69,7 +68,7 @@ func (a *membership) step(now time.Time, places []place) move {
 		return move{wait: a.rest.Sub(now)}
 	}
 	a.joins(now, best.channel)
-	return move{join: best.channel}
+	return move{}
 }
 
 // stay decides whether to stay.
@@ -101,7 +100,13 @@ func (a *membership) moved(channel uint64) { a.in, a.empty = channel, time.Time{
 
 // sent records that somebody has sent the agent away: it does not come back by itself while the
 // people who did are there.
-func (a *membership) sent() { a.shun(); a.in, a.fails = 0, 0 }
+func (a *membership) sent() {
+	if a.shunned == nil {
+		a.shunned = make(map[uint64]bool)
+	}
+	a.shunned[a.in] = true
+	a.in, a.fails = 0, 0
+}
 
 // ended records that the call ended at now: because a moderator disconnected the agent, or for
 // another reason.
@@ -119,13 +124,4 @@ func (a *membership) ended(now time.Time, thrown bool) {
 	a.rest = now.Add(min(longestRest, firstRest<<min(a.fails, 10)))
 	a.fails++
 	a.in = 0
-}
-
-func (a *membership) shun() {
-	if a.shunned == nil {
-		a.shunned = make(map[uint64]bool)
-	}
-	if a.in != 0 {
-		a.shunned[a.in] = true
-	}
 }

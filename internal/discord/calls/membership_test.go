@@ -80,12 +80,13 @@ func TestAttendance(t *testing.T) {
 				if do := tt.do[i]; do != nil {
 					do(&a, now)
 				}
+				was := a.in
 				m := a.step(now, []place{{1, count(tt.one[i]), tt.why}, {2, count(tt.two[i]), ""}})
 				switch {
 				case m.leave:
 					did.WriteByte('l')
-				case m.join != 0:
-					fmt.Fprint(&did, m.join)
+				case a.in != was:
+					fmt.Fprint(&did, a.in)
 				default:
 					did.WriteByte('.')
 				}
@@ -110,7 +111,7 @@ func TestAttendanceWaits(t *testing.T) {
 	now := time.Now()
 	a := membership{people: true}
 	with, without := []place{{1, 1, ""}}, []place{{1, 0, ""}}
-	if m := a.step(now, with); m != (move{join: 1}) {
+	if m := a.step(now, with); m != (move{}) || a.in != 1 {
 		t.Fatalf("with somebody: %+v", m)
 	}
 	if m := a.step(now, without); m != (move{wait: lonely}) {

@@ -70,26 +70,12 @@ func (c *overlapTracker) overlaps(user uint64, from, to time.Time) bool {
 			continue
 		}
 		var sum time.Duration
-		for _, s := range all {
-			sum += max(0, earlier(s.to, to).Sub(later(s.from, from)))
+		for _, s := range all { // the shortest way from a beginning to an end is what both have
+			sum += max(0, min(to.Sub(from), to.Sub(s.from), s.to.Sub(from), s.to.Sub(s.from)))
 		}
 		if sum >= together {
 			return true
 		}
 	}
 	return false
-}
-
-func earlier(a, b time.Time) time.Time {
-	if a.Before(b) {
-		return a
-	}
-	return b
-}
-
-func later(a, b time.Time) time.Time {
-	if a.Before(b) {
-		return b
-	}
-	return a
 }

@@ -110,8 +110,8 @@ func (p *Player) Play(moved func(sound.Position)) (playback.Playing, error) {
 		return nil, sound.ErrBusy
 	}
 	p.now = &speech{
-		player: p, moved: moved, progressed: time.Now(), changed: make(chan struct{}, 1), over: make(chan struct{}),
-		room: make(chan struct{}, 1), buffer: newSoundBuffer(), sentAt: p.call.Sent(),
+		player: p, moved: moved, progressed: time.Now(), changed: newBell(), over: make(chan struct{}),
+		room: newBell(), buffer: newSoundBuffer(), sentAt: p.call.Sent(),
 	}
 	p.begun <- p.now
 	return p.now, nil
@@ -151,8 +151,8 @@ func (p *Player) Take(ctx context.Context, opus []byte) {
 type speech struct {
 	player  *Player
 	moved   func(sound.Position)
-	changed chan struct{} // holds a token when there may be something to do
-	room    chan struct{} // holds a token when there may be room to write
+	changed bell          // there may be something to do
+	room    bell          // there may be room to write
 	over    chan struct{} // closed when the end is about to be reported
 
 	// The following fields belong to the goroutine that says it.
@@ -186,7 +186,7 @@ func (s *speech) Write(ctx context.Context, pcm []int16) error {
 		if err != nil {
 			return err
 		}
-		s.wake()
+		s.changed.ring()
 		pcm = pcm[n:]
 		if n > 0 {
 			continue
@@ -212,7 +212,7 @@ func (s *speech) Finish() {
 	s.mu.Lock()
 	s.buffer.complete = true
 	s.mu.Unlock()
-	s.wake()
+	s.changed.ring()
 }
 
 // Do implements [playback.Playing].
@@ -232,7 +232,7 @@ func (s *speech) Do(c earshot.Control) {
 		s.paused = false
 		s.buffer.setVolume(c)
 	}
-	s.wake()
+	s.changed.ring()
 }
 
 // giveUp drops what has not left; s.mu is held.
@@ -245,13 +245,6 @@ func (s *speech) giveUp() {
 	s.buffer.leave(s.player.call.Sent() - s.sentAt)
 	if s.stopEncoder != nil {
 		s.stopEncoder()
-	}
-}
-
-func (s *speech) wake() {
-	select {
-	case s.changed <- struct{}{}:
-	default:
 	}
 }
 
@@ -365,19 +358,14 @@ func (s *speech) report() {
 	}
 	s.reported = at
 	s.moved(sound.Position{Samples: at})
-	select {
-	case s.room <- struct{}{}:
-	default:
-	}
+	s.room.ring()
 }
 
 // wait waits until there may be something to do.
 func (s *speech) wait(ctx context.Context, moved <-chan struct{}) {
 	var late <-chan time.Time
 	if !s.until.IsZero() {
-		t := time.NewTimer(time.Until(s.until))
-		defer t.Stop()
-		late = t.C
+		late = time.After(time.Until(s.until))
 	}
 	select {
 	case <-moved:

@@ -50,7 +50,7 @@ type Capture interface {
 //
 // Its own methods are steps; time is an argument. Frames is the loop around them.
 type track struct {
-	more chan struct{} // of capacity 1: check again
+	more bell // check again
 
 	mu    sync.Mutex
 	ring  [ahead]audio.Frame
@@ -63,7 +63,7 @@ type track struct {
 	left  bool
 }
 
-func newTrack() *track { return &track{more: make(chan struct{}, 1)} }
+func newTrack() *track { return &track{more: newBell()} }
 
 // Frames implements [Capture].
 func (t *track) Frames(ctx context.Context) iter.Seq2[*audio.Frame, error] {
@@ -110,7 +110,7 @@ func (t *track) put(f *audio.Frame) {
 	}
 	t.ring[(t.first+t.kept)%len(t.ring)] = *f
 	t.kept++
-	t.wake()
+	t.more.ring()
 }
 
 // ends records at now that the speaker had stopped at a time.
@@ -118,7 +118,7 @@ func (t *track) ends(now, at time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.ended, t.told = at, now
-	t.wake()
+	t.more.ring()
 }
 
 // leave says that nothing more will come. What came is still taken.
@@ -126,7 +126,7 @@ func (t *track) leave() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.left = true
-	t.wake()
+	t.more.ring()
 }
 
 // wipe overwrites what waits, and ends the track.
@@ -135,20 +135,13 @@ func (t *track) wipe() {
 	defer t.mu.Unlock()
 	clear(t.ring[:])
 	t.kept, t.left = 0, true
-	t.wake()
+	t.more.ring()
 }
 
 func (t *track) over() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.left && t.kept == 0
-}
-
-func (t *track) wake() {
-	select {
-	case t.more <- struct{}{}:
-	default:
-	}
 }
 
 // take puts the next frame at now into f. It returns false if there is none, and then how long

@@ -144,7 +144,6 @@ type occupant struct {
 	bot      bool
 	silenced bool // a moderator has muted them
 	deafened bool // a moderator has deafened them
-	hushed   bool // in a stage channel, as a listener
 }
 
 // occupants returns who is in the voice channels of a guild, by their numbers, and which of them is
@@ -157,9 +156,7 @@ func (w *voiceState) occupants(guild uint64) (all []occupant, self occupant) {
 		return nil, occupant{}
 	}
 	for _, v := range g.VoiceStates {
-		user := gateway.Number(v.UserID)
-		in := gateway.Number(v.ChannelID)
-		s := occupant{user: user, channel: in, silenced: v.Mute, deafened: v.Deaf, hushed: v.Suppress}
+		s := occupant{user: gateway.Number(v.UserID), channel: gateway.Number(v.ChannelID), silenced: v.Mute, deafened: v.Deaf}
 		if m, err := w.state.Member(g.ID, v.UserID); err == nil {
 			s.bot = m.User.Bot
 		}
@@ -178,8 +175,7 @@ func (w *voiceState) guilds() (all []uint64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, g := range w.state.Guilds {
-		id := gateway.Number(g.ID)
-		all = append(all, id)
+		all = append(all, gateway.Number(g.ID))
 	}
 	return all
 }
@@ -204,13 +200,13 @@ func (w *voiceState) voiceChannels(guild uint64) (all []voiceChannel) {
 		if c.Type != discordgo.ChannelTypeGuildVoice && c.Type != discordgo.ChannelTypeGuildStageVoice {
 			continue
 		}
-		id := gateway.Number(c.ID)
-		h := voiceChannel{channel: id, stage: c.Type == discordgo.ChannelTypeGuildStageVoice}
-		may := int64(0)
-		if may, err = w.state.UserChannelPermissions(w.self, c.ID); err != nil {
+		may, err := w.state.UserChannelPermissions(w.self, c.ID)
+		if err != nil {
 			may = discordgo.PermissionAll // what is unknown is found out by trying
 		}
-		h.lacks = lacking(may)
+		h := voiceChannel{
+			channel: gateway.Number(c.ID), stage: c.Type == discordgo.ChannelTypeGuildStageVoice, lacks: gateway.Lacking(may, needs),
+		}
 		in, here := 0, false
 		for _, v := range g.VoiceStates {
 			if v.ChannelID == c.ID {
@@ -227,21 +223,11 @@ func (w *voiceState) voiceChannels(guild uint64) (all []voiceChannel) {
 	return all
 }
 
-// lacking returns the names of the permissions that a call needs and that may does not include.
-func lacking(may int64) (names []string) {
-	for _, n := range []struct {
-		bit  int64
-		name string
-	}{
-		{discordgo.PermissionViewChannel, "View Channel"},
-		{discordgo.PermissionVoiceConnect, "Connect"},
-		{discordgo.PermissionVoiceSpeak, "Speak"},
-	} {
-		if may&n.bit == 0 {
-			names = append(names, n.name)
-		}
-	}
-	return names
+// needs are the permissions that a call needs.
+var needs = []gateway.Permission{
+	{Bit: discordgo.PermissionViewChannel, Name: "View Channel"},
+	{Bit: discordgo.PermissionVoiceConnect, Name: "Connect"},
+	{Bit: discordgo.PermissionVoiceSpeak, Name: "Speak"},
 }
 
 // bot reports whether somebody in a guild is known to be a bot.

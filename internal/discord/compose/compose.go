@@ -48,10 +48,10 @@ type Composer struct {
 	whole bool   // no more text follows
 }
 
-// New returns a composer for a text that may mention the people and channels in names. Head is put
-// before the text, unchanged, and must be short.
+// New returns a composer for a text that may mention the people in names. Head is put before the
+// text, unchanged, and must be short.
 func New(names Names, head string) *Composer {
-	return &Composer{scan: newScanner(names.sorted()), head: head}
+	return &Composer{scan: &scanner{names: names.sorted()}, head: head}
 }
 
 // Add adds text.

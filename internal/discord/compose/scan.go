@@ -64,7 +64,7 @@ const foot = "```"
 // A scanner splits a text into atoms. It is told whether more text will come: then it returns
 // nothing that more text could change.
 type scanner struct {
-	names Names
+	names Names // the longest first
 	fence fence
 
 	// The preceding text.
@@ -72,8 +72,6 @@ type scanner struct {
 	last  rune // 0 at the beginning
 	stop  bool // a sentence may end here
 }
-
-func newScanner(n Names) *scanner { return &scanner{names: n} }
 
 // next returns the first atom of text; false if that is not known yet.
 func (s *scanner) next(text string, all bool) (atom, bool) {
@@ -156,14 +154,6 @@ func (s *scanner) find(text string, all bool) (atom, bool) {
 		return s.angle(text, all)
 	case '@':
 		return s.at(text, all)
-	case '#':
-		if !inWord(s.last) {
-			if n, id, known := match(s.names.Channels, text[1:], all); !known {
-				return atom{}, false
-			} else if n > 0 {
-				return atom{size: 1 + n, shown: mention("<#", id)}, true
-			}
-		}
 	case '[':
 		return s.link(text, all)
 	case 'h':
@@ -331,26 +321,26 @@ func (s *scanner) angle(text string, all bool) (atom, bool) {
 	return character(text, true)
 }
 
-var everybody = []Name{{Name: "everyone"}, {Name: "here"}}
+var everybody = []string{"everyone", "here"}
 
 // at is what begins with "@".
 func (s *scanner) at(text string, all bool) (atom, bool) {
 	rest := text[1:]
 	if !inWord(s.last) {
-		n, id, known := match(s.names.People, rest, all)
+		n, id, known := match(s.names, rest, all)
 		if !known {
 			return atom{}, false
 		}
 		if n > 0 {
-			return atom{size: 1 + n, shown: mention("<@", id), user: id}, true
+			return atom{size: 1 + n, shown: "<@" + strconv.FormatUint(id, 10) + ">", user: id}, true
 		}
 	}
 	for _, e := range everybody {
-		if len(rest) < len(e.Name) && !all && strings.EqualFold(rest, e.Name[:len(rest)]) {
+		if len(rest) < len(e) && !all && strings.EqualFold(rest, e[:len(rest)]) {
 			return atom{}, false
 		}
-		if len(rest) >= len(e.Name) && strings.EqualFold(rest[:len(e.Name)], e.Name) {
-			return atom{size: 1 + len(e.Name), shown: "@" + zero + rest[:len(e.Name)]}, true
+		if len(rest) >= len(e) && strings.EqualFold(rest[:len(e)], e) {
+			return atom{size: 1 + len(e), shown: "@" + zero + rest[:len(e)]}, true
 		}
 	}
 	return character(text, all)
@@ -358,7 +348,7 @@ func (s *scanner) at(text string, all bool) (atom, bool) {
 
 // match finds the longest of some names that text begins with, and is a word by itself;
 // false if more text could say so.
-func match(names []Name, text string, all bool) (n int, id uint64, known bool) {
+func match(names Names, text string, all bool) (n int, id uint64, known bool) {
 	for _, name := range names { // the longest first
 		k, open := folded(text, name.Name)
 		if open && !all {
@@ -439,27 +429,18 @@ func (s *scanner) address(text string, all bool) (atom, bool) {
 	return character(text, all)
 }
 
-// A Names lists who and what may be mentioned in a channel.
-type Names struct {
-	People   []Name
-	Channels []Name
-}
+// Names are the people who may be mentioned in a channel.
+type Names []Name
 
-// A Name is the name of a person or a channel there, without the mark before it.
+// A Name is the name of a person, without the mark before it.
 type Name struct {
 	Name string
 	ID   uint64
 }
 
-// mention returns Discord's notation for id.
-func mention(mark string, id uint64) string { return mark + strconv.FormatUint(id, 10) + ">" }
-
 // sorted returns n with the longest names first, without empty ones.
 func (n Names) sorted() Names {
-	order := func(list []Name) []Name {
-		list = slices.DeleteFunc(slices.Clone(list), func(n Name) bool { return strings.TrimSpace(n.Name) == "" || n.ID == 0 })
-		slices.SortStableFunc(list, func(a, b Name) int { return len(b.Name) - len(a.Name) })
-		return list
-	}
-	return Names{order(n.People), order(n.Channels)}
+	n = slices.DeleteFunc(slices.Clone(n), func(n Name) bool { return strings.TrimSpace(n.Name) == "" || n.ID == 0 })
+	slices.SortStableFunc(n, func(a, b Name) int { return len(b.Name) - len(a.Name) })
+	return n
 }

@@ -28,11 +28,10 @@ func (s *Session) propose(body []byte) ([]Answer, error) {
 	if len(body) == 0 {
 		return nil, errors.New("dave: proposals without an operation")
 	}
-	list, rest, ok := vector(body[1:])
-	if !ok || len(rest) > 0 {
+	list, rest, err := mls.Vector(body[1:])
+	if err != nil || len(rest) > 0 {
 		return nil, errors.New("dave: the proposals are not a list")
 	}
-	var err error
 	changed := false
 	switch body[0] {
 	case 0:
@@ -176,4 +175,32 @@ func (s *Session) commit() ([]Answer, error) {
 	}
 	s.commits = append(s.commits, commit{message: message, refs: refs, next: next})
 	return []Answer{{Op: OpCommitWelcome, Body: slices.Concat(message, welcome)}}, nil
+}
+
+// refSize is the length of a reference to a proposal: SHA-256.
+const refSize = 32
+
+// references reads the list in a revocation. Each entry is a vector, as in the protocol and its
+// reference implementation; other implementations omit the lengths, which cannot be confused with
+// it.
+func references(list []byte) ([][]byte, error) {
+	var refs [][]byte
+	for rest := list; len(rest) > 0; {
+		ref, behind, err := mls.Vector(rest)
+		if err != nil || len(ref) != refSize {
+			refs = nil
+			break
+		}
+		refs, rest = append(refs, ref), behind
+	}
+	if refs != nil || len(list) == 0 {
+		return refs, nil
+	}
+	if len(list)%refSize != 0 {
+		return nil, fmt.Errorf("dave: %d bytes are not references", len(list))
+	}
+	for ; len(list) > 0; list = list[refSize:] {
+		refs = append(refs, list[:refSize])
+	}
+	return refs, nil
 }

@@ -3,11 +3,12 @@ package dave
 import (
 	"crypto/aes"
 	"crypto/cipher"
-	"crypto/hkdf"
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/binary"
 	"time"
+
+	"earshot/internal/discord/mls"
 )
 
 const (
@@ -60,17 +61,7 @@ func (r *ratchet) clear() {
 // derive is DeriveTreeSecret (RFC 9420 §9): ExpandWithLabel (§8) with a generation as context,
 // which has 32 bits there: 2^56 frames.
 func derive(secret []byte, label string, generation uint64, length int) []byte {
-	label = "MLS 1.0 " + label
-	info := binary.BigEndian.AppendUint16(nil, uint16(length))
-	info = append(info, byte(len(label)))
-	info = append(info, label...)
-	info = append(info, 4)
-	info = binary.BigEndian.AppendUint32(info, uint32(generation))
-	out, err := hkdf.Expand(sha256.New, secret, string(info), length)
-	if err != nil {
-		panic(err) // only a length of more than 8160 bytes is an error
-	}
-	return out
+	return mls.ExpandWithLabel(secret, label, binary.BigEndian.AppendUint32(nil, uint32(generation)), length)
 }
 
 // A shortGCM is AES-128-GCM with tags of eight bytes, which crypto/cipher does not

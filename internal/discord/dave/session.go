@@ -73,7 +73,6 @@ type Session struct {
 	proposals   []*mls.Proposal     // for group
 	commits     []commit            // ours for these proposals, each of which may win
 	transitions transitions
-	executed    int
 	resets      int
 }
 
@@ -218,20 +217,19 @@ func (s *Session) Whose(dst []byte, users []uint64, frame []byte, now time.Time)
 
 // A State is what a status shows about a session.
 type State struct {
-	Version     uint16 // 0: the call is not encrypted
-	Ready       bool   // frames can be sealed, or need not be
-	Epoch       uint64
-	Members     []uint64
-	Code        string // the voice privacy code: six groups of five digits; "" before the first epoch
-	Transitions int    // executed
-	Resets      int    // after a commit or welcome that could not be followed
+	Version uint16 // 0: the call is not encrypted
+	Ready   bool   // frames can be sealed, or need not be
+	Epoch   uint64
+	Members []uint64
+	Code    string // the voice privacy code: six groups of five digits; "" before the first epoch
+	Resets  int    // after a commit or welcome that could not be followed
 }
 
 // State returns the state of the session.
 func (s *Session) State() State {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	st := State{Transitions: s.executed, Resets: s.resets}
+	st := State{Resets: s.resets}
 	p := &s.frames
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -444,12 +442,9 @@ func (s *Session) keys(now time.Time) *epoch {
 // execute executes a transition, and drops those that it overtakes. An unknown one is over
 // already.
 func (s *Session) execute(id uint16, now time.Time) {
-	t, ok := s.transitions.execute(id)
-	if !ok {
-		return
+	if t, ok := s.transitions.execute(id); ok {
+		s.frames.execute(t.version, t.epoch, s.transitions.epochs(), now)
 	}
-	s.frames.execute(t.version, t.epoch, s.transitions.epochs(), now)
-	s.executed++
 }
 
 // invalid answers a commit or a welcome that cannot be followed ("Recovery from Invalid Commit or

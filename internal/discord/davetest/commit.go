@@ -21,12 +21,9 @@ func (d *Service) TakeCommit(user uint64, body []byte) error {
 		return nil
 	}
 	d.rivals = append(slices.DeleteFunc(d.rivals, func(r rival) bool { return r.from == user }), rival{user, bytes.Clone(body)})
-	voters := 0
-	for _, u := range d.sorted() {
-		voters += b2i(d.committing(u))
-	}
+	voters := slices.DeleteFunc(d.sorted(), func(u uint64) bool { return !d.committing(u) })
 	switch {
-	case len(d.rivals) >= voters:
+	case len(d.rivals) >= len(voters):
 		d.draw()
 	case !d.drawing:
 		d.drawing = true

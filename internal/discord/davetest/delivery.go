@@ -2,10 +2,10 @@ package davetest
 
 import (
 	"bytes"
-	"cmp"
 	"crypto/rand"
 	"encoding/binary"
 	"errors"
+	"maps"
 	"slices"
 	"time"
 
@@ -44,9 +44,9 @@ type Rules struct {
 	Spoil   map[uint64]bool // users whose next commit or welcome is damaged
 }
 
-// A Service is the delivery service of one call's encryption: as the external sender, it proposes additions and removals, lets one commit win, and moves
-// everybody from one epoch to the next. It knows the epoch, and who is at which leaf; its only key
-// is its own signature key.
+// A Service is the delivery service of one call's encryption: as the external sender, it proposes
+// additions and removals, lets one commit win, and moves everybody from one epoch to the next. It
+// knows the epoch, and who is at which leaf.
 type Service struct {
 	gateway Gateway
 	wait    time.Duration // how long a transition waits for members who are not ready
@@ -132,9 +132,7 @@ func (d *Service) Version() int { return d.version }
 type Group struct {
 	Version     int // the executed one; 0 is no encryption
 	Established bool
-	Epoch       uint64
 	Members     []uint64 // in the order of their leaves
-	Proposed    int      // changes that are not committed
 	Pending     int      // transitions that are not executed
 	Resets      int
 }
@@ -142,9 +140,8 @@ type Group struct {
 // Group returns the group.
 func (d *Service) Group() Group {
 	return Group{
-		Version: d.version, Established: d.established, Epoch: d.epoch, Resets: d.resets,
-		Members:  slices.DeleteFunc(slices.Clone(d.leaves), func(user uint64) bool { return user == 0 }),
-		Proposed: len(d.live) + len(d.queue), Pending: len(d.pending),
+		Version: d.version, Established: d.established, Resets: d.resets, Pending: len(d.pending),
+		Members: slices.DeleteFunc(slices.Clone(d.leaves), func(user uint64) bool { return user == 0 }),
 	}
 }
 
@@ -195,7 +192,7 @@ func (d *Service) revoke(user uint64) {
 			continue
 		}
 		d.live = slices.Delete(d.live, i, i+1)
-		body := append([]byte{1}, vector(vector(p.ref))...)
+		body := mls.AppendVector([]byte{1}, mls.AppendVector(nil, p.ref))
 		for _, to := range d.sorted() {
 			if p.told[to] {
 				d.gateway.Binary(to, OpProposals, body)
@@ -227,14 +224,7 @@ func (d *Service) Reset() {
 }
 
 // sorted returns the clients, in the order of their numbers.
-func (d *Service) sorted() []uint64 {
-	var users []uint64
-	for user := range d.clients {
-		users = append(users, user)
-	}
-	slices.Sort(users)
-	return users
-}
+func (d *Service) sorted() []uint64 { return slices.Sorted(maps.Keys(d.clients)) }
 
 // always is the lifetime that Discord asks for, and the leaf source before it.
 var always = []byte{1, 0, 0, 0, 0, 0, 0, 0, 0, 255, 255, 255, 255, 255, 255, 255, 255}
@@ -320,7 +310,15 @@ func (d *Service) later(wait time.Duration, f func()) {
 // propose sends the proposals to everybody in the group who does not know them yet; if the group
 // is not established, to everybody with a key package.
 func (d *Service) propose() {
-	slices.SortStableFunc(d.queue, func(a, b change) int { return cmp.Compare(b2i(b.remove), b2i(a.remove)) })
+	slices.SortStableFunc(d.queue, func(a, b change) int { // removals first
+		switch {
+		case a.remove == b.remove:
+			return 0
+		case a.remove:
+			return -1
+		}
+		return 1
+	})
 	for _, c := range d.queue {
 		p, err := d.proposal(c)
 		if err != nil {
@@ -343,16 +341,9 @@ func (d *Service) propose() {
 			}
 		}
 		if len(messages) > 0 {
-			d.gateway.Binary(user, OpProposals, append([]byte{0}, vector(messages)...))
+			d.gateway.Binary(user, OpProposals, mls.AppendVector([]byte{0}, messages))
 		}
 	}
-}
-
-func b2i(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
 }
 
 // committing reports whether any client has a group in which it can commit.
@@ -381,18 +372,4 @@ func (d *Service) proposal(c change) (p *proposal, err error) {
 	p.key = who.ref
 	p.message, p.ref, err = mls.ProposeAdd(d.signer, d.group, d.epoch, who.keyPackage)
 	return p, err
-}
-
-// vector prefixes a value with its length (RFC 9420 §2.1.2).
-func vector(b []byte) []byte {
-	var head []byte
-	switch n := len(b); {
-	case n < 1<<6:
-		head = []byte{byte(n)}
-	case n < 1<<14:
-		head = binary.BigEndian.AppendUint16(nil, 1<<14|uint16(n))
-	default:
-		head = binary.BigEndian.AppendUint32(nil, 2<<30|uint32(n))
-	}
-	return append(head, b...)
 }

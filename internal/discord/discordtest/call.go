@@ -2,9 +2,11 @@ package discordtest
 
 import (
 	"cmp"
+	"maps"
 	"net"
 	"net/netip"
 	"slices"
+	"time"
 
 	"earshot/internal/discord/davetest"
 )
@@ -19,6 +21,9 @@ type call struct {
 	members  map[uint64]*member
 	delivery *davetest.Service
 }
+
+// transitionWithin is how long a transition waits for members who are not ready.
+const transitionWithin = 2 * time.Second
 
 // callIn returns the call in a channel, and starts one if there is none.
 func (s *Server) callIn(channel uint64) *call {
@@ -49,7 +54,7 @@ func (s *Server) startCall(channel *Channel, r *region) *call {
 		After: s.after,
 		Rules: func() davetest.Rules { return s.faults.Rules },
 		Dice:  s.dice.IntN,
-	}, s.cfg.Transition)
+	}, transitionWithin)
 	if channel.Kind == StageChannel {
 		c.delivery.Plain()
 	}
@@ -63,9 +68,9 @@ func (s *Server) startCall(channel *Channel, r *region) *call {
 }
 
 // end disconnects everybody from a call, which is over.
-func (c *call) end(code int, reason string) {
+func (c *call) end() {
 	for _, m := range c.sorted() {
-		c.leave(m, code, reason)
+		c.leave(m, 4014, "Disconnected.")
 	}
 	c.udp.Close()
 	delete(c.calls, c.channel.ID)
@@ -81,12 +86,8 @@ func (c *call) encrypted() bool { return c.channel.Kind != StageChannel }
 
 // sorted returns the members in a fixed order.
 func (c *call) sorted() []*member {
-	var list []*member
-	for _, m := range c.members {
-		list = append(list, m)
-	}
-	slices.SortFunc(list, func(a, b *member) int { return cmp.Compare(a.account.user.ID, b.account.user.ID) })
-	return list
+	byUser := func(a, b *member) int { return cmp.Compare(a.account.user.ID, b.account.user.ID) }
+	return slices.SortedFunc(maps.Values(c.members), byUser)
 }
 
 // leave removes a member from a call, and closes its connection if there is a code.

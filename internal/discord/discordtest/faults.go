@@ -13,65 +13,45 @@ import (
 // Faults are the simulated faults, and what the server has observed.
 type faults struct {
 	davetest.Rules
-	modes     []string
-	early     bool              // op 25 before op 4
-	speaking  time.Duration     // the delay of op 5; never sent if negative
-	mistaken  map[uint64]uint64 // the user that op 5 gives for somebody's stream
-	extension bool
+	modes    []string
+	early    bool          // op 25 before op 4
+	speaking time.Duration // the delay of op 5; never sent if negative
 
 	loss, pad, reorder, duplicate float64
 
-	deaf, muffled, heldVoice map[uint64]bool
-	refuse                   map[uint64]int
-	counts                   map[fault]int
-
-	identified   map[uint64][]time.Time
-	resumed      map[uint64]int
-	voiceResumed map[uint64]int
-	wire         []Forwarded
+	wire []Forwarded
 }
 
-// A fault happens to a user a number of times.
-type fault struct {
-	user uint64
-	kind faultKind
-}
-
-type faultKind int
+// A userFault happens to a user a number of times.
+type userFault int
 
 const (
-	insteadOfReady faultKind = iota
+	insteadOfReady userFault = iota
 	dropDiscovery
 	refuseResume
 )
 
-// well is a healthy Discord.
-func well() faults {
-	return faults{
-		Rules:        davetest.Rules{Spoil: make(map[uint64]bool)},
-		modes:        []string{ModeAES, ModeXChaCha20},
-		extension:    true,
-		deaf:         make(map[uint64]bool),
-		muffled:      make(map[uint64]bool),
-		mistaken:     make(map[uint64]uint64),
-		heldVoice:    make(map[uint64]bool),
-		refuse:       make(map[uint64]int),
-		counts:       make(map[fault]int),
-		identified:   make(map[uint64][]time.Time),
-		resumed:      make(map[uint64]int),
-		voiceResumed: make(map[uint64]int),
-	}
+// userFaults are the simulated faults of one user, and what the server has observed of them.
+type userFaults struct {
+	times      [refuseResume + 1]int // that each is still to happen
+	heldVoice  bool                  // its heartbeats in a call are not acknowledged
+	refuse     int                   // the code for its next identify in a call; 0 for none
+	mistakenAs uint64                // the user that op 5 gives for its stream; 0 for itself
+
+	identified   []time.Time
+	resumed      int
+	voiceResumed int
 }
 
 // garbage is invalid JSON.
 var garbage = wire.Message{Kind: websocket.MessageText, Data: []byte(`{"op":0,"d":{"id`)}
 
 // take reports whether a fault happens this time.
-func (f *faults) take(user uint64, kind faultKind) bool {
-	if f.counts[fault{user, kind}] <= 0 {
+func (f *userFaults) take(kind userFault) bool {
+	if f.times[kind] <= 0 {
 		return false
 	}
-	f.counts[fault{user, kind}]--
+	f.times[kind]--
 	return true
 }
 
@@ -102,7 +82,7 @@ func (s *Server) Reconnect(user uint64) {
 
 // ReconnectInsteadOfReady sends it in place of READY, the next times.
 func (s *Server) ReconnectInsteadOfReady(user uint64, times int) {
-	s.with(func() { s.faults.counts[fault{user, insteadOfReady}] = times })
+	s.with(func() { s.accounts[user].times[insteadOfReady] = times })
 }
 
 // Invalid sends op 9. If the session is not resumable it is over.
@@ -151,13 +131,13 @@ func (s *Server) Garbage(user uint64) {
 func (s *Server) Identified(user uint64) []time.Time {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return slices.Clone(s.faults.identified[user])
+	return slices.Clone(s.accounts[user].identified)
 }
 
 func (s *Server) Resumed(user uint64) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.faults.resumed[user]
+	return s.accounts[user].resumed
 }
 
 // Connected reports whether a user is at the main gateway, past READY.
@@ -203,12 +183,12 @@ func (s *Server) DropVoice(user uint64) {
 
 // Refuse closes a user's next identify in a call with a code.
 func (s *Server) Refuse(user uint64, code int) {
-	s.with(func() { s.faults.refuse[user] = code })
+	s.with(func() { s.accounts[user].refuse = code })
 }
 
 // RefuseResume makes the next attempts to resume a call fail.
 func (s *Server) RefuseResume(user uint64, times int) {
-	s.with(func() { s.faults.counts[fault{user, refuseResume}] = times })
+	s.with(func() { s.accounts[user].times[refuseResume] = times })
 }
 
 // Disconnect removes a user from its channel, as a moderator does: its call is closed with 4014,
@@ -247,7 +227,7 @@ func (s *Server) Region(channel uint64) error {
 			s.tellUser(u.ID, "VOICE_SERVER_UPDATE", object{"token": a.token, "guild_id": id(s.guild.ID), "endpoint": nil})
 		}
 	}
-	c.end(4014, "Disconnected.")
+	c.end()
 	s.startCall(c.channel, r)
 	for _, a := range there {
 		s.invite(a)
@@ -255,36 +235,14 @@ func (s *Server) Region(channel uint64) error {
 	return nil
 }
 
-// EndCall ends the call in a channel for all: 4022, and nobody is in it.
-func (s *Server) EndCall(channel uint64) {
-	s.with(func() {
-		s.callIn(channel).end(4022, "Disconnected.")
-		for _, u := range s.users {
-			if a := s.accounts[u.ID]; a.voice == channel {
-				s.place(a, a.session, 0)
-			}
-		}
-	})
-}
-
 // HoldVoiceAcks stops or resumes acknowledging heartbeats on a user's voice gateway.
 func (s *Server) HoldVoiceAcks(user uint64, hold bool) {
-	s.with(func() { s.faults.heldVoice[user] = hold })
-}
-
-// DropUDP stops or resumes all datagrams from and to a user.
-func (s *Server) DropUDP(user uint64, drop bool) {
-	s.with(func() { s.faults.deaf[user] = drop })
-}
-
-// Muffle stops or resumes the voice packets to a user, though speaking events still come.
-func (s *Server) Muffle(user uint64, muffle bool) {
-	s.with(func() { s.faults.muffled[user] = muffle })
+	s.with(func() { s.accounts[user].heldVoice = hold })
 }
 
 // DropDiscovery ignores a user's next IP discovery requests.
 func (s *Server) DropDiscovery(user uint64, times int) {
-	s.with(func() { s.faults.counts[fault{user, dropDiscovery}] = times })
+	s.with(func() { s.accounts[user].times[dropDiscovery] = times })
 }
 
 // The modes of the encryption between a client and the server.
@@ -303,7 +261,7 @@ func (s *Server) EarlyExternalSender(early bool) { s.with(func() { s.faults.earl
 func (s *Server) LateSpeaking(late time.Duration) { s.with(func() { s.faults.speaking = late }) }
 
 // Mistake makes op 5 give another user for the stream of one.
-func (s *Server) Mistake(user, as uint64) { s.with(func() { s.faults.mistaken[user] = as }) }
+func (s *Server) Mistake(user, as uint64) { s.with(func() { s.accounts[user].mistakenAs = as }) }
 
 // Batch sets how long changes of a group are collected before they are proposed.
 func (s *Server) Batch(window time.Duration) { s.with(func() { s.faults.Batch = window }) }
@@ -323,10 +281,6 @@ func (s *Server) Loss(share float64)      { s.with(func() { s.faults.loss = shar
 func (s *Server) Pad(share float64)       { s.with(func() { s.faults.pad = share }) }
 func (s *Server) Reorder(share float64)   { s.with(func() { s.faults.reorder = share }) }
 func (s *Server) Duplicate(share float64) { s.with(func() { s.faults.duplicate = share }) }
-
-// Extension sets whether packets have the header extension of the real server, which is the
-// default.
-func (s *Server) Extension(there bool) { s.with(func() { s.faults.extension = there }) }
 
 // Downgrade ends the end-to-end encryption of the call in a channel, and Upgrade starts it again.
 func (s *Server) Downgrade(channel uint64) {
@@ -359,7 +313,7 @@ func (s *Server) InCall(channel uint64) (users []uint64) {
 
 // VoiceResumed returns how often a user has resumed a call.
 func (s *Server) VoiceResumed(user uint64) (n int) {
-	s.with(func() { n = s.faults.voiceResumed[user] })
+	s.with(func() { n = s.accounts[user].voiceResumed })
 	return n
 }
 

@@ -34,10 +34,7 @@ type Traffic struct {
 // the server could read of it: nothing, if it is encrypted end to end.
 type Forwarded struct {
 	At        time.Time
-	Channel   uint64
 	User      uint64
-	SSRC      uint32
-	Sequence  uint16
 	Timestamp uint32
 	Frame     []byte
 
@@ -82,7 +79,7 @@ func (c *call) datagram(p []byte, from netip.AddrPort) {
 	case len(p) == 74 && binary.BigEndian.Uint16(p) == 1 && binary.BigEndian.Uint16(p[2:]) == 70:
 		c.discover(p, from)
 	case len(p) == 8: // a keep-alive is echoed
-		if m := c.at(from); m != nil && !c.faults.deaf[m.account.user.ID] {
+		if c.at(from) != nil {
 			_, _ = c.udp.WriteToUDPAddrPort(p, from)
 		}
 	case len(p) >= 12 && p[0]>>6 == 2 && p[1]&0x7f == 0x78: // version 2; the voice's payload type
@@ -116,7 +113,7 @@ func (c *call) bySSRC(ssrc uint32) *member {
 // discover tells a client its external address.
 func (c *call) discover(p []byte, from netip.AddrPort) {
 	m := c.bySSRC(binary.BigEndian.Uint32(p[4:]))
-	if m == nil || c.faults.deaf[m.account.user.ID] || c.faults.take(m.account.user.ID, dropDiscovery) {
+	if m == nil || m.account.take(dropDiscovery) {
 		return
 	}
 	m.discovered = from
@@ -134,10 +131,6 @@ func (c *call) voice(p []byte, from netip.AddrPort) {
 	m := c.bySSRC(binary.BigEndian.Uint32(p[8:]))
 	if m == nil || !m.selected || m.discovered != from {
 		return // from nobody, or not from the discovered address
-	}
-	user := m.account.user.ID
-	if c.faults.deaf[user] {
-		return
 	}
 	frame, err := m.Open(p)
 	switch {
@@ -172,8 +165,7 @@ func (c *call) passOn(m *member, p voicePacket) {
 	}
 	m.count.In++
 	c.remember(Forwarded{
-		At: time.Now(), Channel: c.channel.ID, User: m.account.user.ID, SSRC: m.ssrc,
-		Sequence: binary.BigEndian.Uint16(p.header[2:]), Timestamp: binary.BigEndian.Uint32(p.header[4:]),
+		At: time.Now(), User: m.account.user.ID, Timestamp: binary.BigEndian.Uint32(p.header[4:]),
 		Frame: p.frame, Due: c.delivery.Due(),
 	})
 	for _, o := range c.sorted() {
@@ -191,14 +183,11 @@ func (s *Server) remember(f Forwarded) {
 
 // pass sends a frame to one member, subject to the simulated faults.
 func (c *call) pass(o *member, p voicePacket) {
-	if c.faults.deaf[o.account.user.ID] || c.faults.muffled[o.account.user.ID] {
-		return
-	}
 	if c.roll(c.faults.loss) {
 		o.count.Lost++
 		return
 	}
-	packet := o.Seal(p.header, p.frame, c.faults.extension, c.roll(c.faults.pad))
+	packet := o.Seal(p.header, p.frame, true, c.roll(c.faults.pad))
 	send := func() {
 		if c.members[o.account.user.ID] == o {
 			o.count.Out++

@@ -147,21 +147,23 @@ func (refusal) Ended(l *wire.Link, code websocket.StatusCode)     {}
 
 func (g *gateway) Opened(l *wire.Link) {
 	l.SendJSON(object{"op": 10, "s": nil, "t": nil, "d": object{"heartbeat_interval": g.cfg.Heartbeat.Milliseconds(), "_trace": []string{"[\"here\"]"}}})
-	g.beaten = time.Now()
-	g.listen(l)
+	g.expectBeats(l, g.cfg.Heartbeat, &g.beaten)
 }
 
-// listen closes a connection without heartbeats.
-func (g *gateway) listen(l *wire.Link) {
-	g.after(2*g.cfg.Heartbeat, func() {
+// expectBeats closes a connection without heartbeats, each of which sets the time of the last.
+func (s *Server) expectBeats(l *wire.Link, every time.Duration, last *time.Time) {
+	*last = time.Now()
+	var check func()
+	check = func() {
 		switch {
 		case l.Closing != 0:
-		case time.Since(g.beaten) >= 2*g.cfg.Heartbeat:
+		case time.Since(*last) >= 2*every:
 			l.Close(4009, "Session timed out.")
 		default:
-			g.listen(l)
+			s.after(2*every, check)
 		}
-	})
+	}
+	s.after(2*every, check)
 }
 
 func (g *gateway) Message(l *wire.Link, kind websocket.MessageType, data []byte) {
@@ -236,13 +238,14 @@ func (g *gateway) identify(l *wire.Link, data json.RawMessage) {
 		l.Close(4014, "Disallowed intent(s).")
 		return
 	}
-	last, now := g.faults.identified[user.ID], time.Now()
-	g.faults.identified[user.ID] = append(last, now)
+	account := g.accounts[user.ID]
+	last, now := account.identified, time.Now()
+	account.identified = append(last, now)
 	switch {
 	case g.cfg.IdentifyEvery > 0 && len(last) > 0 && now.Sub(last[len(last)-1]) < g.cfg.IdentifyEvery:
 		l.SendJSON(object{"op": 9, "d": false})
 		return
-	case g.faults.take(user.ID, insteadOfReady):
+	case account.take(insteadOfReady):
 		l.SendJSON(object{"op": 7, "d": nil})
 		return
 	}
@@ -282,7 +285,7 @@ func (g *gateway) resume(l *wire.Link, data json.RawMessage) {
 		l.Close(4004, "Authentication failed.")
 		return
 	}
-	g.faults.resumed[user.ID]++
+	g.accounts[user.ID].resumed++
 	for _, old := range g.sessions {
 		if old.id != d.SessionID || old.account.user != user || old.gone || old.line != nil {
 			continue

@@ -18,15 +18,12 @@ const (
 // An Interaction is a command that a user gave, with its answers.
 type Interaction struct {
 	ID      uint64
-	User    uint64
 	Channel uint64
-	Command string
 
 	Deferred  bool     // an answer was announced
 	Ephemeral bool     // only the user sees the answer
 	Answers   []string // what the user sees, in order
 	Public    uint64   // the public answer message; 0 if there is none
-	First     time.Duration
 
 	token    string
 	bot      *User
@@ -63,8 +60,7 @@ func (s *Server) Press(user, bot, channel uint64) uint64 {
 // interact sends an interaction to a bot.
 func (s *Server) interact(user, bot uint64, c *Channel, kind int, data object) uint64 {
 	u := s.accounts[user].user
-	x := &Interaction{ID: s.snowflake(), User: user, Channel: c.ID, token: s.secret("the token of an interaction"), bot: s.accounts[bot].user, given: time.Now()}
-	x.Command, _ = data["name"].(string)
+	x := &Interaction{ID: s.snowflake(), Channel: c.ID, token: s.secret("the token of an interaction"), bot: s.accounts[bot].user, given: time.Now()}
 	s.interactions = append(s.interactions, x)
 	o := object{
 		"id": id(x.ID), "application_id": id(bot), "type": kind, "token": x.token, "version": 1, "channel_id": id(c.ID),
@@ -113,12 +109,18 @@ type words struct {
 	Allowed json.RawMessage `json:"allowed_mentions"`
 }
 
-// fits refuses what Discord refuses.
-func (x *exchange) fits(w words) bool {
+// words reads an answer, or refuses what Discord refuses.
+func (x *exchange) words() (w words, ok bool) {
+	ok = x.parse(&w) && x.fits(w.Content)
+	return w, ok
+}
+
+// fits refuses a text that Discord refuses.
+func (x *exchange) fits(text string) bool {
 	switch {
-	case utf8.RuneCountInString(w.Content) > longestContent:
-		x.fail(http.StatusBadRequest, 50035, "Invalid Form Body")
-	case strings.TrimSpace(w.Content) == "":
+	case utf8.RuneCountInString(text) > longestContent:
+		x.invalid()
+	case strings.TrimSpace(text) == "":
 		x.fail(http.StatusBadRequest, 50006, "Cannot send an empty message")
 	default:
 		return true
@@ -142,14 +144,16 @@ func (x *exchange) callback() {
 	case x.interactions[i].answered:
 		x.fail(http.StatusBadRequest, 40060, "Interaction has already been acknowledged.")
 		return
-	case !x.parse(&d) || d.Type != 4 && d.Type != 5:
-		x.fail(http.StatusBadRequest, 50035, "Invalid Form Body")
+	case !x.parse(&d):
 		return
-	case d.Type == 4 && !x.fits(d.Data):
+	case d.Type != 4 && d.Type != 5:
+		x.invalid()
+		return
+	case d.Type == 4 && !x.fits(d.Data.Content):
 		return
 	}
 	to := x.interactions[i]
-	to.answered, to.Deferred, to.Ephemeral, to.First = true, d.Type == 5, d.Data.Flags&(1<<6) != 0, time.Since(to.given)
+	to.answered, to.Deferred, to.Ephemeral = true, d.Type == 5, d.Data.Flags&(1<<6) != 0
 	if d.Type == 4 {
 		x.answers(to, d.Data)
 	}
@@ -190,12 +194,8 @@ func (x *exchange) original(to *Interaction) {
 }
 
 func (x *exchange) changeOriginal(to *Interaction) {
-	var w words
-	if !x.parse(&w) {
-		x.fail(http.StatusBadRequest, 50035, "Invalid Form Body")
-		return
-	}
-	if !x.fits(w) {
+	w, ok := x.words()
+	if !ok {
 		return
 	}
 	if to.Deferred {
@@ -208,18 +208,10 @@ func (x *exchange) changeOriginal(to *Interaction) {
 }
 
 func (x *exchange) followUp(to *Interaction) {
-	var w words
-	switch {
-	case !x.parse(&w):
-		x.fail(http.StatusBadRequest, 50035, "Invalid Form Body")
+	w, ok := x.words()
+	if !ok {
 		return
-	case !x.fits(w):
-		return
-	case to.Ephemeral != (w.Flags&(1<<6) != 0):
-		to.Ephemeral = w.Flags&(1<<6) != 0
 	}
+	to.Ephemeral = w.Flags&(1<<6) != 0
 	x.ok(x.messageObject(x.answers(to, w), true))
 }
-
-// parse reads the body of a request.
-func (x *exchange) parse(into any) bool { return json.Unmarshal(x.body, into) == nil }

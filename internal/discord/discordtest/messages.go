@@ -33,6 +33,17 @@ type Message struct {
 	Nonce string // distinguishes it from other messages of its author; may be empty
 }
 
+func (m *Message) edit(text string) { m.Content, m.Edited, m.edited = text, true, time.Now() }
+
+// find returns a message that was not deleted; nil if there is none.
+func (s *Server) find(channel, message uint64) *Message {
+	i := slices.IndexFunc(s.messages, func(m Message) bool { return m.Channel == channel && m.ID == message && !m.Deleted })
+	if i < 0 {
+		return nil
+	}
+	return &s.messages[i]
+}
+
 // A File is attached to a message.
 type File struct {
 	Name string
@@ -53,8 +64,7 @@ func (x *exchange) post(c *Channel) {
 		Enforce bool `json:"enforce_nonce"`
 	}
 	switch {
-	case json.Unmarshal(x.body, &d) != nil:
-		x.fail(http.StatusBadRequest, 50035, "Invalid Form Body")
+	case !x.parse(&d):
 		return
 	case utf8.RuneCountInString(d.Content) > longestContent:
 		x.write(http.StatusBadRequest, object{"message": "Invalid Form Body", "code": 50035, "errors": object{"content": object{
@@ -65,16 +75,16 @@ func (x *exchange) post(c *Channel) {
 		x.fail(http.StatusBadRequest, 50006, "Cannot send an empty message")
 		return
 	case !allows(d.Allowed), d.Nonce != nil && len(fmt.Sprint(d.Nonce)) > longestNonce:
-		x.fail(http.StatusBadRequest, 50035, "Invalid Form Body")
+		x.invalid()
 		return
 	}
 	m := Message{Channel: c.ID, Author: x.user.ID, Content: strings.TrimSpace(d.Content), Allowed: slices.Clone(d.Allowed), Files: x.files}
 	if d.Reference != nil {
 		m.ReplyTo = number(d.Reference.Message)
-		there := slices.ContainsFunc(x.messages, func(to Message) bool { return to.ID == m.ReplyTo && to.Channel == c.ID && !to.Deleted })
+		there := x.find(c.ID, m.ReplyTo) != nil
 		switch {
 		case !there && (d.Reference.Fail == nil || *d.Reference.Fail):
-			x.fail(http.StatusBadRequest, 50035, "Invalid Form Body")
+			x.invalid()
 			return
 		case !there:
 			m.ReplyTo = 0
@@ -233,31 +243,31 @@ func (x *exchange) history(c *Channel) {
 	x.ok(list)
 }
 
-func (x *exchange) edit(m *Message) {
+func (x *exchange) editOwn(m *Message) {
 	var d struct{ Content *string }
 	switch {
 	case m.Author != x.user.ID:
 		x.fail(http.StatusForbidden, 50005, "Cannot edit a message authored by another user")
 		return
-	case json.Unmarshal(x.body, &d) != nil || d.Content != nil && utf8.RuneCountInString(*d.Content) > longestContent:
-		x.fail(http.StatusBadRequest, 50035, "Invalid Form Body")
+	case !x.parse(&d):
+		return
+	case d.Content != nil && utf8.RuneCountInString(*d.Content) > longestContent:
+		x.invalid()
 		return
 	}
 	if d.Content != nil {
-		m.Content, m.Edited, m.edited = *d.Content, true, time.Now()
+		m.edit(*d.Content)
 	}
 	x.tellMessage("MESSAGE_UPDATE", m)
 	x.ok(x.messageObject(m, true))
 }
 
-func (x *exchange) remove(m *Message) {
+func (x *exchange) removeOwn(m *Message) {
 	if m.Author != x.user.ID {
 		x.fail(http.StatusForbidden, 50013, "Missing Permissions")
 		return
 	}
-	m.Deleted = true
-	c := x.channel(m.Channel)
-	x.tellOf(c, "MESSAGE_DELETE", object{"id": id(m.ID), "channel_id": id(m.Channel)}, c.intent(intentMessages, intentDirect))
+	x.remove(x.channel(m.Channel), m.ID)
 	x.nothing()
 }
 

@@ -1,6 +1,7 @@
 package discordtest
 
 import (
+	"encoding/json"
 	"net/http"
 	"slices"
 	"time"
@@ -79,7 +80,7 @@ func (s *Server) Write(m Message) Message {
 func (s *Server) Edit(channel, message uint64, text string) {
 	s.with(func() {
 		m := s.message(channel, message)
-		m.Content, m.Edited, m.edited = text, true, time.Now()
+		m.edit(text)
 		s.tellMessage("MESSAGE_UPDATE", m)
 	})
 }
@@ -92,29 +93,29 @@ func (s *Server) Unfurl(channel, message uint64) {
 // Delete deletes messages, as their authors or moderators do; several at once, as only moderators'
 // bots do. Discord does not say who it was.
 func (s *Server) Delete(channel uint64, messages ...uint64) {
-	s.with(func() {
-		ids := []string{}
-		for _, n := range messages {
-			s.message(channel, n).Deleted = true
-			ids = append(ids, id(n))
-		}
-		c := s.channel(channel)
-		if intent := c.intent(intentMessages, intentDirect); len(ids) == 1 {
-			s.tellOf(c, "MESSAGE_DELETE", object{"id": ids[0], "channel_id": id(channel)}, intent)
-		} else {
-			s.tellOf(c, "MESSAGE_DELETE_BULK", object{"ids": ids, "channel_id": id(channel)}, intent)
-		}
-	})
+	s.with(func() { s.remove(s.channel(channel), messages...) })
+}
+
+func (s *Server) remove(c *Channel, messages ...uint64) {
+	ids := []string{}
+	for _, n := range messages {
+		s.message(c.ID, n).Deleted = true
+		ids = append(ids, id(n))
+	}
+	if intent := c.intent(intentMessages, intentDirect); len(ids) == 1 {
+		s.tellOf(c, "MESSAGE_DELETE", object{"id": ids[0], "channel_id": id(c.ID)}, intent)
+	} else {
+		s.tellOf(c, "MESSAGE_DELETE_BULK", object{"ids": ids, "channel_id": id(c.ID)}, intent)
+	}
 }
 
 // message returns an existing message. It panics if there is none.
 func (s *Server) message(channel, message uint64) *Message {
-	for i := range s.messages {
-		if m := &s.messages[i]; m.Channel == channel && m.ID == message && !m.Deleted {
-			return m
-		}
+	m := s.find(channel, message)
+	if m == nil {
+		panic("discordtest: no message " + id(message))
 	}
-	panic("discordtest: no message " + id(message))
+	return m
 }
 
 // Type has a user start typing.
@@ -179,7 +180,7 @@ func (x *exchange) openDirect() {
 		Recipient string `json:"recipient_id"`
 	}
 	var u *account
-	if x.parse(&d) {
+	if json.Unmarshal(x.body, &d) == nil {
 		u = x.accounts[number(d.Recipient)]
 	}
 	if u == nil || u.user.ID == x.user.ID || u.user.Human == x.user.Human {

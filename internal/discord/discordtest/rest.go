@@ -32,23 +32,19 @@ func (s *Server) routes() http.Handler {
 	with("GET /gateway", func(x *exchange) { x.ok(object{"url": s.gatewayURL()}) })
 	with("GET /gateway/bot", func(x *exchange) {
 		x.ok(object{"url": s.gatewayURL(), "shards": 1, "session_start_limit": object{
-			"total": 1000, "remaining": 1000 - len(s.faults.identified[x.user.ID]), "reset_after": 86400000, "max_concurrency": 1,
+			"total": 1000, "remaining": 1000 - len(s.accounts[x.user.ID].identified), "reset_after": 86400000, "max_concurrency": 1,
 		}})
 	})
 	with("GET /users/@me", func(x *exchange) { x.ok(x.user.object()) })
-	with("GET /users/{user}", func(x *exchange) { x.ok(x.someone("user").object()) })
+	with("GET /users/{user}", func(x *exchange) { x.ok(x.someone().object()) })
 	with("GET /users/@me/guilds", func(x *exchange) {
 		x.ok([]object{{"id": id(s.guild.ID), "name": s.guild.Name, "icon": nil, "owner": false, "permissions": id(everything), "features": []string{}}})
 	})
-	for _, path := range []string{"GET /applications/@me", "GET /oauth2/applications/@me"} {
-		with(path, func(x *exchange) { x.ok(s.applicationObject(x.user)) })
-	}
+	with("GET /applications/@me", func(x *exchange) { x.ok(s.applicationObject(x.user)) })
 	with("GET /applications/{application}/commands", (*exchange).listCommands)
 	with("PUT /applications/{application}/commands", (*exchange).putCommands)
-	with("POST /applications/{application}/commands", (*exchange).addCommand)
 	with("GET /applications/{application}/guilds/{guild}/commands", (*exchange).listCommands)
 	with("PUT /applications/{application}/guilds/{guild}/commands", (*exchange).putCommands)
-	with("POST /applications/{application}/guilds/{guild}/commands", (*exchange).addCommand)
 
 	with("POST /interactions/{interaction}/{token}/callback", (*exchange).callback)
 	with("GET /webhooks/{application}/{token}/messages/@original", func(x *exchange) { x.ofInteraction(x.original) })
@@ -56,15 +52,8 @@ func (s *Server) routes() http.Handler {
 	with("POST /webhooks/{application}/{token}", func(x *exchange) { x.ofInteraction(x.followUp) })
 	with("POST /users/@me/channels", (*exchange).openDirect)
 
-	with("GET /guilds/{guild}", func(x *exchange) { x.inGuild(func() { x.ok(s.guildObject()) }) })
-	with("GET /guilds/{guild}/channels", func(x *exchange) { x.inGuild(func() { x.ok(s.channelObjects()) }) })
-	with("GET /guilds/{guild}/roles", func(x *exchange) { x.inGuild(func() { x.ok(s.roleObjects()) }) })
-	with("GET /guilds/{guild}/members", func(x *exchange) { x.inGuild(func() { x.ok(s.memberObjects()) }) })
-	with("GET /guilds/{guild}/members/{user}", func(x *exchange) { x.inGuild(func() { x.ok(s.memberObject(x.someone("user"))) }) })
-	with("GET /guilds/{guild}/voice-states/{user}", func(x *exchange) {
-		x.inGuild(func() { x.ok(s.voiceState(s.accounts[x.someone("user").ID])) })
-	})
-	with("PATCH /guilds/{guild}/voice-states/@me", (*exchange).raiseHand)
+	with("GET /guilds/{guild}/channels", func(x *exchange) { x.inGuild(func() { x.ok(s.channelObjects(false)) }) })
+	with("GET /guilds/{guild}/members/{user}", func(x *exchange) { x.inGuild(func() { x.ok(s.memberObject(x.someone())) }) })
 
 	with("GET /channels/{channel}", func(x *exchange) { x.inChannel(ViewChannel, func(c *Channel) { x.ok(s.channelObject(c)) }) })
 	with("GET /channels/{channel}/messages", func(x *exchange) { x.inChannel(ViewChannel, x.history) })
@@ -74,11 +63,8 @@ func (s *Server) routes() http.Handler {
 			x.ofMessage(func(m *Message) { x.ok(s.messageObject(m, true)) })
 		})
 	})
-	with("PATCH /channels/{channel}/messages/{message}", func(x *exchange) { x.ofMessage(x.edit) })
-	with("DELETE /channels/{channel}/messages/{message}", func(x *exchange) { x.ofMessage(x.remove) })
-	with("PUT /channels/{channel}/messages/{message}/reactions/{emoji}/@me", func(x *exchange) {
-		x.ofMessage(func(*Message) { x.nothing() })
-	})
+	with("PATCH /channels/{channel}/messages/{message}", func(x *exchange) { x.ofMessage(x.editOwn) })
+	with("DELETE /channels/{channel}/messages/{message}", func(x *exchange) { x.ofMessage(x.removeOwn) })
 	with("POST /channels/{channel}/typing", func(x *exchange) {
 		x.inChannel(SendMessages, func(c *Channel) {
 			s.types(x.user, c)
@@ -214,6 +200,17 @@ func (x *exchange) fail(status, code int, message string) {
 	x.write(status, object{"message": message, "code": code})
 }
 
+func (x *exchange) invalid() { x.fail(http.StatusBadRequest, 50035, "Invalid Form Body") }
+
+// parse reads the body of a request as JSON, or refuses it.
+func (x *exchange) parse(into any) bool {
+	if json.Unmarshal(x.body, into) != nil {
+		x.invalid()
+		return false
+	}
+	return true
+}
+
 // limit tells a client that it is rate limited.
 func (x *exchange) limit(wait time.Duration) {
 	h := x.w.Header()
@@ -228,8 +225,8 @@ func (x *exchange) limit(wait time.Duration) {
 }
 
 // someone is the user in a path, or the author of the request for "@me".
-func (x *exchange) someone(key string) *User {
-	if a := x.accounts[number(x.r.PathValue(key))]; a != nil {
+func (x *exchange) someone() *User {
+	if a := x.accounts[number(x.r.PathValue("user"))]; a != nil {
 		return a.user
 	}
 	return x.user
@@ -259,11 +256,9 @@ func (x *exchange) inChannel(permission uint64, f func(c *Channel)) {
 
 func (x *exchange) ofMessage(f func(m *Message)) {
 	x.inChannel(ViewChannel, func(c *Channel) {
-		for i := range x.messages {
-			if m := &x.messages[i]; m.Channel == c.ID && m.ID == number(x.r.PathValue("message")) && !m.Deleted {
-				f(m)
-				return
-			}
+		if m := x.find(c.ID, number(x.r.PathValue("message"))); m != nil {
+			f(m)
+			return
 		}
 		x.fail(http.StatusNotFound, 10008, "Unknown Message")
 	})
@@ -283,11 +278,11 @@ func (s *Server) applicationObject(u *User) object {
 func (x *exchange) putCommands() {
 	var all []object
 	if json.Unmarshal(x.body, &all) != nil || len(all) > mostCommands || slices.ContainsFunc(all, func(c object) bool { return !proper(c) }) {
-		x.fail(http.StatusBadRequest, 50035, "Invalid Form Body")
+		x.invalid()
 		return
 	}
 	for _, c := range all {
-		x.register(c)
+		c["id"], c["application_id"], c["version"] = id(x.snowflake()), id(x.user.ID), id(x.snowflake())
 	}
 	x.commands[number(x.r.PathValue("guild"))] = all
 	x.ok(all)
@@ -321,50 +316,6 @@ func proper(c object) bool {
 		}
 	}
 	return true
-}
-
-func (x *exchange) addCommand() {
-	var c object
-	if json.Unmarshal(x.body, &c) != nil || !proper(c) {
-		x.fail(http.StatusBadRequest, 50035, "Invalid Form Body")
-		return
-	}
-	x.register(c)
-	guild := number(x.r.PathValue("guild"))
-	x.commands[guild] = append(x.commands[guild], c)
-	x.write(http.StatusCreated, c)
-}
-
-func (x *exchange) register(c object) {
-	c["id"], c["application_id"], c["version"] = id(x.snowflake()), id(x.user.ID), id(x.snowflake())
-}
-
-// raiseHand handles a request to speak in a stage channel, or to start or stop speaking there.
-func (x *exchange) raiseHand() {
-	var d struct {
-		Suppress *bool
-		Raised   *string `json:"request_to_speak_timestamp"`
-	}
-	a := x.accounts[x.user.ID]
-	switch {
-	case json.Unmarshal(x.body, &d) != nil:
-		x.fail(http.StatusBadRequest, 50035, "Invalid Form Body")
-		return
-	case a.voice == 0 || x.channel(a.voice).Kind != StageChannel:
-		x.fail(http.StatusBadRequest, 50035, "Invalid Form Body")
-		return
-	case d.Suppress != nil && !*d.Suppress && x.channel(a.voice).deny[x.user.ID]&Speak != 0:
-		x.fail(http.StatusForbidden, 50013, "Missing Permissions")
-		return
-	}
-	if d.Suppress != nil {
-		a.suppressed = *d.Suppress
-	}
-	if a.raised = (time.Time{}); d.Raised != nil {
-		a.raised = time.Now()
-	}
-	x.tellState(a)
-	x.nothing()
 }
 
 // RateLimit refuses the next requests with 429, each with a time to wait.

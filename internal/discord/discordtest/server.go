@@ -1,6 +1,7 @@
 package discordtest
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/tls"
@@ -13,17 +14,16 @@ import (
 	"testing"
 	"time"
 
+	"earshot/internal/discord/davetest"
 	"earshot/internal/discord/discordtest/wire"
 )
 
 // Config configures a server. The zero value is a healthy Discord.
 type Config struct {
-	Log  *slog.Logger // nil is none
-	Seed uint64       // of the generator that loses, pads, reorders and chooses
+	Seed uint64 // of the generator that loses, pads, reorders and chooses
 
 	Heartbeat      time.Duration // of the main gateway; 0 is 41.25 s
 	VoiceHeartbeat time.Duration // of the voice gateway; 0 is 13.75 s
-	Transition     time.Duration // how long a transition waits for members who are not ready; 0 is 2 s
 	Hold           time.Duration // how long a lost connection to a call can be resumed; 0 is 15 s
 
 	// IdentifyEvery refuses an identify that comes sooner after the last one; Discord uses 5 s. If
@@ -38,7 +38,6 @@ type Config struct {
 // A Server is a Discord. Its methods may be called from any goroutine.
 type Server struct {
 	cfg  Config
-	log  *slog.Logger
 	ca   *wire.Authority
 	rest net.Listener
 	http *http.Client
@@ -51,7 +50,6 @@ type Server struct {
 	closed  bool
 	dice    *mathrand.Rand
 	ids     uint64 // of the last snowflake
-	timers  map[*time.Timer]struct{}
 	servers []*http.Server
 	regions []*region
 
@@ -76,13 +74,10 @@ type Server struct {
 	faults   faults
 }
 
-// Start starts a server, for programs that are not tests. It stores a certificate in dir.
-func Start(cfg Config, dir string) (*Server, error) { return start(cfg, dir) }
-
 // New starts a server that is closed when the test ends.
 func New(t testing.TB, cfg Config) *Server {
 	t.Helper()
-	s, err := start(cfg, t.TempDir())
+	s, err := Start(cfg, t.TempDir())
 	if err != nil {
 		t.Fatalf("starting a Discord: %v", err)
 	}
@@ -90,31 +85,22 @@ func New(t testing.TB, cfg Config) *Server {
 	return s
 }
 
-func start(cfg Config, dir string) (*Server, error) {
-	or := func(d *time.Duration, normal time.Duration) {
-		if *d == 0 {
-			*d = normal
-		}
-	}
-	or(&cfg.Heartbeat, 41250*time.Millisecond)
-	or(&cfg.VoiceHeartbeat, 13750*time.Millisecond)
-	or(&cfg.Transition, 2*time.Second)
-	or(&cfg.Hold, 15*time.Second)
-	if cfg.Log == nil {
-		cfg.Log = slog.New(slog.DiscardHandler)
-	}
+// Start starts a server, which must be closed. It stores a certificate in dir.
+func Start(cfg Config, dir string) (*Server, error) {
+	cfg.Heartbeat = cmp.Or(cfg.Heartbeat, 41250*time.Millisecond)
+	cfg.VoiceHeartbeat = cmp.Or(cfg.VoiceHeartbeat, 13750*time.Millisecond)
+	cfg.Hold = cmp.Or(cfg.Hold, 15*time.Second)
 	ca, err := wire.NewAuthority(dir)
 	if err != nil {
 		return nil, err
 	}
 	s := &Server{
-		cfg: cfg, log: cfg.Log, ca: ca,
+		cfg: cfg, ca: ca,
 		dice:     mathrand.New(mathrand.NewPCG(cfg.Seed, 1)),
 		commands: make(map[uint64][]object),
-		timers:   make(map[*time.Timer]struct{}),
 		accounts: make(map[uint64]*account),
 		calls:    make(map[uint64]*call),
-		faults:   well(),
+		faults:   faults{Rules: davetest.Rules{Spoil: make(map[uint64]bool)}, modes: []string{ModeAES, ModeXChaCha20}},
 	}
 	s.ctx, s.stop = context.WithCancel(context.Background())
 	s.http = &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: ca.Pool}}}
@@ -132,7 +118,7 @@ func start(cfg Config, dir string) (*Server, error) {
 
 // serve answers requests until the server is closed.
 func (s *Server) serve(l net.Listener, h http.Handler) {
-	srv := &http.Server{Handler: h, ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelDebug)}
+	srv := &http.Server{Handler: h, ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelDebug)}
 	s.servers = append(s.servers, srv)
 	s.wg.Go(func() { _ = srv.Serve(l) })
 }
@@ -146,11 +132,6 @@ func (s *Server) Close() {
 		return
 	}
 	s.closed = true
-	for timer := range s.timers {
-		if timer.Stop() {
-			s.wg.Done()
-		}
-	}
 	for _, srv := range s.servers {
 		_ = srv.Close()
 	}
@@ -171,18 +152,13 @@ func (s *Server) after(d time.Duration, f func()) {
 	if s.closed {
 		return
 	}
-	s.wg.Add(1)
-	var timer *time.Timer
-	timer = time.AfterFunc(d, func() {
-		defer s.wg.Done()
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		delete(s.timers, timer)
-		if !s.closed {
-			f()
+	s.wg.Go(func() {
+		select {
+		case <-s.ctx.Done():
+		case <-time.After(d):
+			s.with(f)
 		}
 	})
-	s.timers[timer] = struct{}{}
 }
 
 // Base is the address of REST: http, with a slash at the end.

@@ -1,6 +1,7 @@
 package discordtest
 
 import (
+	"cmp"
 	"encoding/binary"
 	"encoding/json"
 	"math/rand/v2"
@@ -50,7 +51,6 @@ type member struct {
 	sent []numbered // can be sent again, the oldest first
 
 	selected bool // has had its session description
-	dave     int
 	transport
 }
 
@@ -112,21 +112,7 @@ func (s *Server) voiceGateway(r *region) http.Handler {
 
 func (v *voiceLink) Opened(l *wire.Link) {
 	l.SendJSON(object{"op": voiceHello, "d": object{"v": 8, "heartbeat_interval": v.cfg.VoiceHeartbeat.Milliseconds()}})
-	v.beaten = time.Now()
-	v.listen(l)
-}
-
-// listen closes a connection without heartbeats.
-func (v *voiceLink) listen(l *wire.Link) {
-	v.after(2*v.cfg.VoiceHeartbeat, func() {
-		switch {
-		case l.Closing != 0:
-		case time.Since(v.beaten) >= 2*v.cfg.VoiceHeartbeat:
-			l.Close(4009, "Session timeout.")
-		default:
-			v.listen(l)
-		}
-	})
+	v.expectBeats(l, v.cfg.VoiceHeartbeat, &v.beaten)
 }
 
 func (v *voiceLink) Message(l *wire.Link, kind websocket.MessageType, data []byte) {
@@ -189,14 +175,11 @@ func (v *voiceLink) binary(l *wire.Link, data []byte) {
 	case len(data) == 0 || !v.member.selected:
 		l.Close(4020, "Bad request.")
 	case data[0] == davetest.OpKeyPackage:
-		if err := v.member.call.delivery.TakeKeyPackage(v.member.account.user.ID, data[1:]); err != nil {
-			v.log.Debug("refusing a key package", "user", v.member.account.user.Name, "error", err)
+		if v.member.call.delivery.TakeKeyPackage(v.member.account.user.ID, data[1:]) != nil {
 			l.Close(4020, "Bad request.")
 		}
 	case data[0] == davetest.OpCommitWelcome:
-		if err := v.member.call.delivery.TakeCommit(v.member.account.user.ID, data[1:]); err != nil {
-			v.log.Debug("passing over a commit", "user", v.member.account.user.Name, "error", err)
-		}
+		_ = v.member.call.delivery.TakeCommit(v.member.account.user.ID, data[1:]) // one that is not valid is ignored
 	default:
 		l.Close(4001, "Unknown opcode.")
 	}
@@ -231,9 +214,9 @@ func (v *voiceLink) identify(l *wire.Link, data json.RawMessage) {
 		return
 	}
 	c := v.callIn(a.voice)
-	if code, refused := v.faults.refuse[a.user.ID]; refused {
-		delete(v.faults.refuse, a.user.ID)
-		l.Close(code, "As a test wants it.")
+	if a.refuse != 0 {
+		l.Close(a.refuse, "As a test wants it.")
+		a.refuse = 0
 		return
 	}
 	if d.Dave < 1 && c.channel.Kind != StageChannel {
@@ -243,7 +226,7 @@ func (v *voiceLink) identify(l *wire.Link, data json.RawMessage) {
 	if old := c.members[a.user.ID]; old != nil {
 		c.leave(old, 4006, "Session is no longer valid.")
 	}
-	m := &member{call: c, account: a, session: d.SessionID, token: d.Token, link: l, seq: v.cfg.FirstSeq, dave: d.Dave}
+	m := &member{call: c, account: a, session: d.SessionID, token: d.Token, link: l, seq: v.cfg.FirstSeq}
 	m.ssrc = rand.Uint32N(1<<30) + 1
 	m.Nonces = make(map[uint32]bool)
 	v.member, c.members[a.user.ID] = m, m
@@ -273,7 +256,7 @@ func (v *voiceLink) resume(l *wire.Link, data json.RawMessage) {
 		return
 	}
 	m := v.lost(d.SessionID, d.Token)
-	if m == nil || number(d.ServerID) != v.guild.ID || m.call.region != v.region || v.faults.take(m.account.user.ID, refuseResume) {
+	if m == nil || number(d.ServerID) != v.guild.ID || m.call.region != v.region || m.account.take(refuseResume) {
 		l.Close(4006, "Session is no longer valid.")
 		return
 	}
@@ -291,7 +274,7 @@ func (v *voiceLink) resume(l *wire.Link, data json.RawMessage) {
 		m.link.Drop()
 	}
 	v.member, m.link = m, l
-	v.faults.voiceResumed[m.account.user.ID]++
+	m.account.voiceResumed++
 	m.json(voiceResumed, nil)
 	for _, n := range m.sent[len(m.sent)-missed:] {
 		l.Send(n.m)
@@ -320,7 +303,7 @@ func (v *voiceLink) heartbeat(l *wire.Link, data json.RawMessage) {
 		return
 	}
 	v.beaten = time.Now()
-	if v.member == nil || !v.faults.heldVoice[v.member.account.user.ID] {
+	if v.member == nil || !v.member.account.heldVoice {
 		l.SendJSON(object{"op": voiceHeartbeatAck, "d": object{"t": d.T}})
 	}
 }
@@ -416,10 +399,7 @@ func (v *voiceLink) speaking(l *wire.Link, data json.RawMessage) {
 func (s *Server) announce(who, to *member, speaking int) {
 	tell := func() {
 		if who.call.members[who.account.user.ID] == who && to.call.members[to.account.user.ID] == to {
-			user := who.account.user.ID
-			if as, mistaken := s.faults.mistaken[user]; mistaken {
-				user = as
-			}
+			user := cmp.Or(who.account.mistakenAs, who.account.user.ID)
 			to.json(voiceSpeaking, object{"user_id": id(user), "ssrc": who.ssrc, "speaking": speaking})
 		}
 	}

@@ -5,14 +5,12 @@ import (
 	"crypto/tls"
 	"errors"
 	"net"
-	"sync"
+
+	"earshot/internal/mailbox"
 )
 
 // A region hosts calls: a voice gateway of its own.
-type region struct {
-	listener net.Listener
-	endpoint string
-}
+type region struct{ endpoint string }
 
 // addRegion adds a region.
 func (s *Server) addRegion() (*region, error) {
@@ -21,7 +19,7 @@ func (s *Server) addRegion() (*region, error) {
 		return nil, err
 	}
 	_, port, _ := net.SplitHostPort(l.Addr().String())
-	r := &region{listener: l, endpoint: "localhost:" + port}
+	r := &region{"localhost:" + port}
 	s.regions = append(s.regions, r)
 	s.serve(tls.NewListener(l, s.ca.Config()), s.voiceGateway(r))
 	return r, nil
@@ -103,19 +101,16 @@ type Line struct {
 	session *gatewaySession
 	user    User
 
-	mu     sync.Mutex // guards the following; never held while waiting for the server's
 	state  func(channel uint64, session string)
 	server func(token, endpoint string)
-	queue  []func()
-	wake   chan struct{}
-	done   chan struct{}
+	calls  *mailbox.Queue[func()] // of these two
 }
 
 // Line logs a user in without a gateway. State receives the user's own voice state, the channel
 // and the name of the session; server receives the location of the call. Both are called in order,
 // by one goroutine.
 func (s *Server) Line(user User, state func(channel uint64, session string), server func(token, endpoint string)) *Line {
-	l := &Line{s: s, user: user, state: state, server: server, wake: make(chan struct{}, 1), done: make(chan struct{})}
+	l := &Line{s: s, user: user, state: state, server: server, calls: mailbox.New[func()](nil)}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	l.session = s.newSession(s.accounts[user.ID].user, 0)
@@ -143,11 +138,10 @@ func (l *Line) Move(ctx context.Context, guild, channel uint64, mute, deaf bool)
 }
 
 // end is called with the server's mutex held, once.
-func (l *Line) end() { close(l.done) }
+func (l *Line) end() { l.calls.Close() }
 
 func (l *Line) tell(event string, data any) {
 	d, _ := data.(object)
-	var f func()
 	switch event {
 	case "VOICE_STATE_UPDATE":
 		if d["user_id"] != id(l.user.ID) {
@@ -155,36 +149,20 @@ func (l *Line) tell(event string, data any) {
 		}
 		channel, _ := d["channel_id"].(string)
 		session, _ := d["session_id"].(string)
-		f = func() { l.state(number(channel), session) }
+		l.calls.Put(func() { l.state(number(channel), session) })
 	case "VOICE_SERVER_UPDATE":
 		token, _ := d["token"].(string)
 		endpoint, _ := d["endpoint"].(string)
-		f = func() { l.server(token, endpoint) }
-	default:
-		return
-	}
-	l.mu.Lock()
-	l.queue = append(l.queue, f)
-	l.mu.Unlock()
-	select {
-	case l.wake <- struct{}{}:
-	default:
+		l.calls.Put(func() { l.server(token, endpoint) })
 	}
 }
 
 func (l *Line) run() {
 	for {
-		select {
-		case <-l.done:
+		call, ok := l.calls.Take(l.s.ctx)
+		if !ok {
 			return
-		case <-l.wake:
 		}
-		l.mu.Lock()
-		queue := l.queue
-		l.queue = nil
-		l.mu.Unlock()
-		for _, f := range queue {
-			f()
-		}
+		call()
 	}
 }

@@ -68,11 +68,12 @@ type account struct {
 	suppressed bool // in a stage channel: in the audience
 	silenced   bool // by a moderator: nobody hears it
 	deafened   bool // by a moderator: it hears nobody
-	raised     time.Time
 
 	token  string          // to the call, new with each join
 	tokens map[string]bool // all tokens so far
 	region *region         // where the call is
+
+	userFaults
 }
 
 // populate makes the guild, its channels, and its owner.
@@ -252,20 +253,11 @@ func (s *Server) channelObject(c *Channel) object {
 	return o
 }
 
-func (s *Server) channelObjects() []object {
+// channelObjects are the channels of the guild, or its threads.
+func (s *Server) channelObjects(threads bool) []object {
 	list := []object{}
 	for _, c := range s.channels {
-		if c.Kind != directChannel && c.Kind != PublicThread {
-			list = append(list, s.channelObject(c))
-		}
-	}
-	return list
-}
-
-func (s *Server) threadObjects() []object {
-	list := []object{}
-	for _, c := range s.channels {
-		if c.Kind == PublicThread {
+		if c.Kind != directChannel && (c.Kind == PublicThread) == threads {
 			list = append(list, s.channelObject(c))
 		}
 	}
@@ -291,8 +283,16 @@ func (s *Server) roleObjects() []object {
 	return list
 }
 
-// guildObject is REST's form of a guild.
-func (s *Server) guildObject() object {
+// guildCreate is a guild with everything in it.
+func (s *Server) guildCreate() object {
+	states := []object{}
+	for _, u := range s.users {
+		if a := s.accounts[u.ID]; a.voice != 0 {
+			state := s.voiceState(a)
+			delete(state, "guild_id")
+			states = append(states, state)
+		}
+	}
 	return object{
 		"id": id(s.guild.ID), "name": s.guild.Name, "owner_id": id(s.guild.Owner), "icon": nil,
 		"splash": nil, "discovery_splash": nil, "afk_channel_id": nil, "afk_timeout": 300,
@@ -302,37 +302,18 @@ func (s *Server) guildObject() object {
 		"rules_channel_id": nil, "vanity_url_code": nil, "description": nil, "banner": nil,
 		"premium_tier": 0, "preferred_locale": "en-US", "public_updates_channel_id": nil,
 		"nsfw_level": 0, "premium_progress_bar_enabled": false, "safety_alerts_channel_id": nil,
+		"joined_at": longAgo, "large": false, "unavailable": false,
+		"member_count": len(s.users), "members": s.memberObjects(),
+		"channels": s.channelObjects(false), "threads": s.channelObjects(true), "voice_states": states,
+		"presences": []any{}, "stage_instances": []any{}, "guild_scheduled_events": []any{}, "soundboard_sounds": []any{},
 	}
-}
-
-// guildCreate is the gateway's form of it.
-func (s *Server) guildCreate() object {
-	o := s.guildObject()
-	states := []object{}
-	for _, u := range s.users {
-		if a := s.accounts[u.ID]; a.voice != 0 {
-			state := s.voiceState(a)
-			delete(state, "guild_id")
-			states = append(states, state)
-		}
-	}
-	o["joined_at"], o["large"], o["unavailable"] = longAgo, false, false
-	o["member_count"], o["members"] = len(s.users), s.memberObjects()
-	o["channels"], o["threads"], o["voice_states"] = s.channelObjects(), s.threadObjects(), states
-	o["presences"], o["stage_instances"] = []any{}, []any{}
-	o["guild_scheduled_events"], o["soundboard_sounds"] = []any{}, []any{}
-	return o
 }
 
 func (s *Server) voiceState(a *account) object {
-	var raised any
-	if !a.raised.IsZero() {
-		raised = stamp(a.raised)
-	}
 	return object{
 		"guild_id": id(s.guild.ID), "channel_id": orNull(a.voice), "user_id": id(a.user.ID),
 		"session_id": a.session, "member": s.memberObject(a.user),
 		"deaf": a.deafened, "mute": a.silenced, "self_deaf": a.deaf, "self_mute": a.mute,
-		"self_video": false, "suppress": a.suppressed, "request_to_speak_timestamp": raised,
+		"self_video": false, "suppress": a.suppressed, "request_to_speak_timestamp": nil,
 	}
 }

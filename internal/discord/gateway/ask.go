@@ -128,7 +128,6 @@ func (s *Session) send(ctx context.Context, r Request, to, route string, body []
 	if err != nil {
 		return false, errors.New("asking Discord: the request is malformed")
 	}
-	out.Header.Set("User-Agent", s.dg.UserAgent)
 	if body != nil {
 		out.Header.Set("Content-Type", "application/json")
 	}
@@ -219,9 +218,4 @@ func bound(seconds float64) time.Duration {
 		return 0
 	}
 	return time.Duration(min(seconds, longest.Seconds()) * float64(time.Second))
-}
-
-// slowMode reports whether a refusal comes from a channel in slow mode.
-func slowMode(code int, message string) bool {
-	return code == 20016 || strings.Contains(message, "slowmode")
 }

@@ -12,11 +12,24 @@ import (
 	"github.com/bwmarrin/discordgo"
 )
 
-// needs are the permissions without which a bot cannot take part, with Discord's names for them.
-var needs = []struct {
-	bit  int64
-	name string
-}{
+// A Permission is one of Discord's, with the name in its settings.
+type Permission struct {
+	Bit  int64
+	Name string
+}
+
+// Lacking returns the names of the permissions in a list that are not among those that somebody has.
+func Lacking(have int64, list []Permission) (names []string) {
+	for _, p := range list {
+		if have&p.Bit == 0 {
+			names = append(names, p.Name)
+		}
+	}
+	return names
+}
+
+// needs are the permissions without which a bot cannot take part.
+var needs = []Permission{
 	{discordgo.PermissionViewChannel, "View Channels"},
 	{discordgo.PermissionSendMessages, "Send Messages"},
 	{discordgo.PermissionSendMessagesInThreads, "Send Messages in Threads"},
@@ -101,12 +114,7 @@ func (g guild) lacks(app string) *Fault {
 	if g.Owner || have&discordgo.PermissionAdministrator != 0 {
 		return nil
 	}
-	var names []string
-	for _, n := range needs {
-		if have&n.bit == 0 {
-			names = append(names, n.name)
-		}
-	}
+	names := Lacking(have, needs)
 	if names == nil {
 		return nil
 	}
@@ -120,7 +128,7 @@ func (g guild) lacks(app string) *Fault {
 func invitation(app string) string {
 	var all int64
 	for _, n := range needs {
-		all |= n.bit
+		all |= n.Bit
 	}
 	q := url.Values{
 		"client_id":   {Digits(Number(app))},

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"net/url"
 	"runtime"
 	"sync/atomic"
@@ -42,8 +41,11 @@ type connection struct {
 	open  bool // of the reader: READY or RESUMED has come
 }
 
-// An ended is the cause with which a connection's context is cancelled.
-type ended struct{ cause disconnectCause }
+// An ended is why a connection ends, also as the cause with which its context is cancelled.
+type ended struct {
+	cause     disconnectCause
+	resumable bool // if it is invalid: only for the moment
+}
 
 func (e *ended) Error() string { return e.cause.String() }
 
@@ -106,7 +108,7 @@ func (s *Session) keep(ctx, opening context.Context, c *sessionState, ws *websoc
 		ws.Close(websocket.StatusNormalClosure, "")
 		stop(errLeaving)
 	})
-	impatient := context.AfterFunc(opening, func() { stop(&ended{slow}) })
+	impatient := context.AfterFunc(opening, func() { stop(&ended{cause: slow}) })
 	beating := make(chan struct{})
 	var opened time.Time
 
@@ -146,14 +148,10 @@ func (s *Session) keep(ctx, opening context.Context, c *sessionState, ws *websoc
 
 // judge classifies an error of a connection.
 func judge(life context.Context, err error) disconnection {
-	if why, ok := errors.AsType[*ended](context.Cause(life)); ok {
-		return disconnection{cause: why.cause, err: why}
-	}
-	if why, ok := errors.AsType[*invalidated](err); ok {
-		return disconnection{cause: invalid, resumable: why.resumable, err: err}
-	}
-	if why, ok := errors.AsType[*ended](err); ok {
-		return disconnection{cause: why.cause, err: why}
+	for _, err := range []error{context.Cause(life), err} {
+		if why, ok := errors.AsType[*ended](err); ok {
+			return disconnection{cause: why.cause, resumable: why.resumable, err: why}
+		}
 	}
 	e := disconnection{cause: lost, err: err}
 	if code := websocket.CloseStatus(err); code > 0 {
@@ -162,11 +160,6 @@ func judge(life context.Context, err error) disconnection {
 	}
 	return e
 }
-
-// The gateway does not know an invalidated session, or not at the moment.
-type invalidated struct{ resumable bool }
-
-func (e *invalidated) Error() string { return invalid.String() }
 
 // hello reads the first message and returns the heartbeat interval.
 func (c *connection) hello(ctx context.Context) (time.Duration, error) {
@@ -177,7 +170,7 @@ func (c *connection) hello(ctx context.Context) (time.Duration, error) {
 	switch e.Op {
 	case opHello:
 	case opReconnect:
-		return 0, &ended{reconnect}
+		return 0, &ended{cause: reconnect}
 	default:
 		return 0, fmt.Errorf("the gateway began with operation %d", e.Op)
 	}
@@ -202,7 +195,7 @@ func (c *connection) beat(ctx context.Context, every time.Duration, jitter float
 		case <-wait.C:
 		}
 		if c.sent.Load() != 0 {
-			c.stop(&ended{zombie})
+			c.stop(&ended{cause: zombie})
 			return
 		}
 		c.sent.Store(time.Now().UnixNano())
@@ -258,11 +251,11 @@ func (s *Session) listen(ctx context.Context, conn *connection, c *sessionState,
 				conn.round.Store(time.Now().UnixNano() - at)
 			}
 		case opReconnect:
-			return &ended{reconnect}
+			return &ended{cause: reconnect}
 		case opInvalid:
 			var resumable bool
 			json.Unmarshal(e.Data, &resumable) // anything but true is false
-			return &invalidated{resumable}
+			return &ended{invalid, resumable}
 		}
 	}
 }
@@ -274,7 +267,7 @@ func (s *Session) dispatch(ctx context.Context, conn *connection, c *sessionStat
 		return nil
 	}
 	conn.seq.Store(c.seq)
-	event := decode(e)
+	event := Decode(e.Type, e.Data)
 	switch event := event.(type) {
 	case *discordgo.Ready:
 		conn.open = true
@@ -361,6 +354,3 @@ func (a *sendLimiter) take(now time.Time) time.Duration {
 	a.next = (a.next + 1) % len(a.sent)
 	return at.Sub(now)
 }
-
-// random is the jitter of a session outside tests.
-func random() float64 { return rand.Float64() }

@@ -1,16 +1,15 @@
-// Package gateway is one session of a Discord bot: the main gateway, REST by discordgo, and the
-// calls in voice channels that depend on them (package voice). A provider and an outlet share it.
+// Package gateway is one session of a Discord bot: the main gateway, REST, and the calls in voice
+// channels that depend on them (package voice). A provider and an outlet share it.
 //
 // # The gateway
 //
-// Events are discordgo's structs and REST is discordgo's; the websocket in between is ours,
-// because discordgo's does things that a bot must not do. Op 7 or op 9 in place of READY or
-// RESUMED, which is how Discord refuses to resume, blocks its Open for ever, with its lock held.
-// After five intervals without an acknowledgement it closes with code 1000, which ends a session
-// that could have been resumed. The heartbeat of an ended connection can close the next one. It
-// hides the codes that say why. Its goroutines cannot be waited for, and closing sleeps for a
-// second. All of that could only be prevented by a gateway in front of it, which is more than a
-// gateway in place of it.
+// Events are discordgo's structs; the websocket is ours, because discordgo's does things that a bot
+// must not do. Op 7 or op 9 in place of READY or RESUMED, which is how Discord refuses to resume,
+// blocks its Open for ever, with its lock held. After five intervals without an acknowledgement it
+// closes with code 1000, which ends a session that could have been resumed. The heartbeat of an
+// ended connection can close the next one. It hides the codes that say why. Its goroutines cannot
+// be waited for, and closing sleeps for a second. All of that could only be prevented by a gateway
+// in front of it, which is more than a gateway in place of it.
 //
 // A step function (sessionState) decides what to do after a disconnection: resume where Discord
 // allows it, at most three times for one session while Discord itself can be reached; otherwise
@@ -30,12 +29,11 @@
 //
 // # When the receiver is slow
 //
-// Events are delivered in order by a goroutine of the session, from a queue of its own,
-// so that the reader of the gateway never waits. It grows to 4,096 events or 64 MB;
-// then presence and typing are dropped first, and counted, then the oldest. Messages
-// and states are never dropped silently: a [*Lost] stands in their place, and if states
-// were among them the session begins anew once the receiver has caught up, so that
-// they come again.
+// Events are delivered in order by a goroutine of the session, from a queue of its own, so that the
+// reader of the gateway never waits. It grows to 4,096 events or 64 MB; then typing is dropped
+// first, and counted, then the oldest. Messages and states are never dropped silently: a [*Lost]
+// stands in their place, and if states were among them the session begins anew once the receiver
+// has caught up, so that they come again.
 //
 // # REST
 //

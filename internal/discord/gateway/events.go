@@ -27,142 +27,78 @@ const (
 	opHeartbeatAck = 11
 )
 
-// structs are discordgo's structs for the events that we may need. Its own table is not exported.
-var structs = map[string]func() any{
-	"READY":                         func() any { return new(discordgo.Ready) },
-	"RESUMED":                       func() any { return new(discordgo.Resumed) },
-	"CHANNEL_CREATE":                func() any { return new(discordgo.ChannelCreate) },
-	"CHANNEL_UPDATE":                func() any { return new(discordgo.ChannelUpdate) },
-	"CHANNEL_DELETE":                func() any { return new(discordgo.ChannelDelete) },
-	"THREAD_CREATE":                 func() any { return new(discordgo.ThreadCreate) },
-	"THREAD_UPDATE":                 func() any { return new(discordgo.ThreadUpdate) },
-	"THREAD_DELETE":                 func() any { return new(discordgo.ThreadDelete) },
-	"THREAD_LIST_SYNC":              func() any { return new(discordgo.ThreadListSync) },
-	"THREAD_MEMBERS_UPDATE":         func() any { return new(discordgo.ThreadMembersUpdate) },
-	"GUILD_CREATE":                  func() any { return new(discordgo.GuildCreate) },
-	"GUILD_UPDATE":                  func() any { return new(discordgo.GuildUpdate) },
-	"GUILD_DELETE":                  func() any { return new(discordgo.GuildDelete) },
-	"GUILD_MEMBER_ADD":              func() any { return new(discordgo.GuildMemberAdd) },
-	"GUILD_MEMBER_UPDATE":           func() any { return new(discordgo.GuildMemberUpdate) },
-	"GUILD_MEMBER_REMOVE":           func() any { return new(discordgo.GuildMemberRemove) },
-	"GUILD_MEMBERS_CHUNK":           func() any { return new(discordgo.GuildMembersChunk) },
-	"GUILD_ROLE_CREATE":             func() any { return new(discordgo.GuildRoleCreate) },
-	"GUILD_ROLE_UPDATE":             func() any { return new(discordgo.GuildRoleUpdate) },
-	"GUILD_ROLE_DELETE":             func() any { return new(discordgo.GuildRoleDelete) },
-	"STAGE_INSTANCE_CREATE":         func() any { return new(discordgo.StageInstanceEventCreate) },
-	"STAGE_INSTANCE_DELETE":         func() any { return new(discordgo.StageInstanceEventDelete) },
-	"MESSAGE_CREATE":                func() any { return new(discordgo.MessageCreate) },
-	"MESSAGE_UPDATE":                func() any { return new(discordgo.MessageUpdate) },
-	"MESSAGE_DELETE":                func() any { return new(discordgo.MessageDelete) },
-	"MESSAGE_DELETE_BULK":           func() any { return new(discordgo.MessageDeleteBulk) },
-	"MESSAGE_REACTION_ADD":          func() any { return new(discordgo.MessageReactionAdd) },
-	"MESSAGE_REACTION_REMOVE":       func() any { return new(discordgo.MessageReactionRemove) },
-	"MESSAGE_REACTION_REMOVE_ALL":   func() any { return new(discordgo.MessageReactionRemoveAll) },
-	"MESSAGE_REACTION_REMOVE_EMOJI": func() any { return new(discordgo.MessageReactionRemoveEmoji) },
-	"PRESENCE_UPDATE":               func() any { return new(discordgo.PresenceUpdate) },
-	"TYPING_START":                  func() any { return new(discordgo.TypingStart) },
-	"USER_UPDATE":                   func() any { return new(discordgo.UserUpdate) },
-	"VOICE_SERVER_UPDATE":           func() any { return new(discordgo.VoiceServerUpdate) },
-	"VOICE_STATE_UPDATE":            func() any { return new(discordgo.VoiceStateUpdate) },
-	"INTERACTION_CREATE":            func() any { return new(discordgo.InteractionCreate) },
+// structs read the events that somebody needs into discordgo's structs. Its own table is not
+// exported. Each returns nil for data that do not fit, or without the event's subject: null is valid
+// JSON for all of them.
+var structs = map[string]func(data []byte) any{
+	"READY":               into(func(e *discordgo.Ready) bool { return e.User != nil && e.SessionID != "" }),
+	"RESUMED":             into(func(*discordgo.Resumed) bool { return true }),
+	"CHANNEL_CREATE":      into(func(e *discordgo.ChannelCreate) bool { return e.Channel != nil }),
+	"CHANNEL_UPDATE":      into(func(e *discordgo.ChannelUpdate) bool { return e.Channel != nil }),
+	"CHANNEL_DELETE":      into(func(e *discordgo.ChannelDelete) bool { return e.Channel != nil }),
+	"THREAD_CREATE":       into(func(e *discordgo.ThreadCreate) bool { return e.Channel != nil }),
+	"THREAD_UPDATE":       into(func(e *discordgo.ThreadUpdate) bool { return e.Channel != nil }),
+	"THREAD_DELETE":       into(func(e *discordgo.ThreadDelete) bool { return e.Channel != nil }),
+	"THREAD_LIST_SYNC":    into(func(*discordgo.ThreadListSync) bool { return true }),
+	"GUILD_CREATE":        into(func(e *discordgo.GuildCreate) bool { return e.Guild != nil && placed(e.Guild) }),
+	"GUILD_UPDATE":        into(func(e *discordgo.GuildUpdate) bool { return e.Guild != nil && placed(e.Guild) }),
+	"GUILD_DELETE":        into(func(e *discordgo.GuildDelete) bool { return e.Guild != nil }),
+	"GUILD_MEMBER_UPDATE": into(func(e *discordgo.GuildMemberUpdate) bool { return e.Member != nil && e.Member.User != nil }),
+	"GUILD_MEMBER_REMOVE": into(func(e *discordgo.GuildMemberRemove) bool { return e.Member != nil && e.Member.User != nil }),
+	"GUILD_ROLE_CREATE":   into(func(e *discordgo.GuildRoleCreate) bool { return e.GuildRole != nil && e.Role != nil }),
+	"GUILD_ROLE_UPDATE":   into(func(e *discordgo.GuildRoleUpdate) bool { return e.GuildRole != nil && e.Role != nil }),
+	"GUILD_ROLE_DELETE":   into(func(*discordgo.GuildRoleDelete) bool { return true }),
+	"MESSAGE_CREATE":      into(func(e *discordgo.MessageCreate) bool { return e.Message != nil && e.Author != nil }),
+	"MESSAGE_UPDATE":      into(func(e *discordgo.MessageUpdate) bool { return e.Message != nil }),
+	"MESSAGE_DELETE":      into(func(e *discordgo.MessageDelete) bool { return e.Message != nil }),
+	"MESSAGE_DELETE_BULK": into(func(*discordgo.MessageDeleteBulk) bool { return true }),
+	"TYPING_START":        into(func(*discordgo.TypingStart) bool { return true }),
+	"VOICE_SERVER_UPDATE": into(func(*discordgo.VoiceServerUpdate) bool { return true }),
+	"VOICE_STATE_UPDATE":  into(func(e *discordgo.VoiceStateUpdate) bool { return e.VoiceState != nil }),
+	"INTERACTION_CREATE":  into(func(e *discordgo.InteractionCreate) bool { return e.Interaction != nil }),
 }
 
-// Decode returns the gateway's data for an event name, such as MESSAGE_CREATE, in the form for the
-// receiver of events.
-func Decode(name string, data []byte) any { return decode(envelope{Type: name, Data: data}) }
+// into returns a function that reads a struct of one type. Whole completes it, and returns false if
+// its subject is missing.
+func into[T any](whole func(*T) bool) func(data []byte) any {
+	return func(data []byte) any {
+		event := new(T)
+		if json.Unmarshal(data, event) != nil || !whole(event) {
+			return nil
+		}
+		return event
+	}
+}
 
-// decode returns the event in e as discordgo's struct. An event without one, or that does not fit
-// it, is returned unchanged.
-func decode(e envelope) any {
-	if made, ok := structs[e.Type]; ok {
-		for _, data := range [][]byte{e.Data, plain(e)} {
-			event := made()
-			if data != nil && json.Unmarshal(data, event) == nil && whole(event) {
+// Decode returns the data of an event, such as MESSAGE_CREATE, as discordgo's struct. An event
+// without one, or that does not fit it, is returned unchanged.
+func Decode(name string, data []byte) any {
+	if read, ok := structs[name]; ok {
+		for _, data := range [][]byte{data, plain(name, data)} {
+			if event := read(data); event != nil {
 				return event
 			}
 		}
 	}
-	return &discordgo.Event{Operation: e.Op, Sequence: e.Seq, Type: e.Type, RawData: e.Data}
+	return &discordgo.Event{Type: name, RawData: data}
 }
 
 // plain removes from a message what is not its words: discordgo refuses a whole message for one
 // button that it does not know.
-func plain(e envelope) []byte {
-	if e.Type != "MESSAGE_CREATE" && e.Type != "MESSAGE_UPDATE" {
+func plain(name string, data []byte) []byte {
+	if name != "MESSAGE_CREATE" && name != "MESSAGE_UPDATE" {
 		return nil
 	}
 	var fields map[string]json.RawMessage
-	if json.Unmarshal(e.Data, &fields) != nil {
+	if json.Unmarshal(data, &fields) != nil {
 		return nil
 	}
 	for _, part := range []string{"components", "embeds", "message_snapshots", "poll", "sticker_items", "interaction_metadata", "interaction"} {
 		delete(fields, part)
 	}
 	delete(fields, "referenced_message") // message_reference still names it
-	data, _ := json.Marshal(fields)
-	return data
-}
-
-// whole completes an event, and returns false if its subject is missing: null is valid JSON for
-// all of them.
-func whole(event any) bool {
-	switch e := event.(type) {
-	case *discordgo.Ready:
-		return e.User != nil && e.SessionID != ""
-	case *discordgo.GuildCreate:
-		return e.Guild != nil && placed(e.Guild)
-	case *discordgo.GuildUpdate:
-		return e.Guild != nil && placed(e.Guild)
-	case *discordgo.GuildDelete:
-		return e.Guild != nil
-	case *discordgo.ChannelCreate:
-		return e.Channel != nil
-	case *discordgo.ChannelUpdate:
-		return e.Channel != nil
-	case *discordgo.ChannelDelete:
-		return e.Channel != nil
-	case *discordgo.ThreadCreate:
-		return e.Channel != nil
-	case *discordgo.ThreadUpdate:
-		return e.Channel != nil
-	case *discordgo.ThreadDelete:
-		return e.Channel != nil
-	case *discordgo.GuildMemberAdd:
-		return e.Member != nil && e.Member.User != nil
-	case *discordgo.GuildMemberUpdate:
-		return e.Member != nil && e.Member.User != nil
-	case *discordgo.GuildMemberRemove:
-		return e.Member != nil && e.Member.User != nil
-	case *discordgo.GuildRoleCreate:
-		return e.GuildRole != nil && e.Role != nil
-	case *discordgo.GuildRoleUpdate:
-		return e.GuildRole != nil && e.Role != nil
-	case *discordgo.StageInstanceEventCreate:
-		return e.StageInstance != nil
-	case *discordgo.StageInstanceEventDelete:
-		return e.StageInstance != nil
-	case *discordgo.MessageCreate:
-		return e.Message != nil && e.Author != nil
-	case *discordgo.MessageUpdate:
-		return e.Message != nil
-	case *discordgo.MessageDelete:
-		return e.Message != nil
-	case *discordgo.MessageReactionAdd:
-		return e.MessageReaction != nil
-	case *discordgo.MessageReactionRemove:
-		return e.MessageReaction != nil
-	case *discordgo.MessageReactionRemoveAll:
-		return e.MessageReaction != nil
-	case *discordgo.PresenceUpdate:
-		return e.User != nil
-	case *discordgo.UserUpdate:
-		return e.User != nil
-	case *discordgo.VoiceStateUpdate:
-		return e.VoiceState != nil
-	case *discordgo.InteractionCreate:
-		return e.Interaction != nil
-	}
-	return true
+	words, _ := json.Marshal(fields)
+	return words
 }
 
 // placed sets the guild in the parts of a guild, where Discord leaves it out, and returns false if

@@ -63,9 +63,7 @@ func (b *inbox) take() (event any, renew, ok bool) {
 	defer b.mu.Unlock()
 	event, ok = b.queue.get()
 	if lost, some := event.(*Lost); some {
-		b.lost.Messages += lost.Messages
-		b.lost.States += lost.States
-		b.lost.Minor += lost.Minor
+		b.lost.add(*lost)
 	}
 	return event, b.stale && !ok, ok
 }
@@ -75,7 +73,7 @@ func (s *Session) renew() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.conn != nil {
-		s.conn.stop(&ended{stale})
+		s.conn.stop(&ended{cause: stale})
 	}
 }
 
@@ -87,13 +85,11 @@ func (b *inbox) fresh(anew bool) {
 	b.wake()
 }
 
-// counts returns how many events wait, and how many were lost in total.
-func (b *inbox) counts() (waiting int, lost Lost) {
+// lostInTotal returns how many events were lost so far.
+func (b *inbox) lostInTotal() Lost {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	lost = b.lost
-	lost.Messages += b.queue.lost.Messages
-	lost.States += b.queue.lost.States
-	lost.Minor += b.queue.lost.Minor
-	return len(b.queue.events), lost
+	lost := b.lost
+	lost.add(b.queue.lost)
+	return lost
 }

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"net/http"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 )
@@ -80,5 +81,5 @@ func (l *limits) refused(now time.Time, route string, h http.Header, said []byte
 	} else {
 		l.until(now, route, now.Add(after))
 	}
-	return after, slowMode(d.Code, d.Message)
+	return after, d.Code == 20016 || strings.Contains(d.Message, "slowmode")
 }

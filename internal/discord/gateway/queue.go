@@ -18,7 +18,7 @@ const (
 type kind int
 
 const (
-	minor   kind = iota // presence and typing: nothing
+	minor   kind = iota // typing: nothing
 	message             // messages and commands: reported
 	state               // who is where, and what exists: reported, and requested again
 )
@@ -26,11 +26,10 @@ const (
 // kindOf returns the kind of an event.
 func kindOf(event any) kind {
 	switch event.(type) {
-	case *discordgo.PresenceUpdate, *discordgo.TypingStart:
+	case *discordgo.TypingStart:
 		return minor
 	case *discordgo.MessageCreate, *discordgo.MessageUpdate, *discordgo.MessageDelete, *discordgo.MessageDeleteBulk,
-		*discordgo.MessageReactionAdd, *discordgo.MessageReactionRemove, *discordgo.MessageReactionRemoveAll,
-		*discordgo.MessageReactionRemoveEmoji, *discordgo.InteractionCreate:
+		*discordgo.InteractionCreate:
 		return message
 	}
 	return state
@@ -55,8 +54,7 @@ type queue struct {
 
 func newQueue() *queue { return &queue{most: mostEvents, room: mostBytes} }
 
-// put adds an event, and drops others if there is no room: presence and typing first, then the
-// oldest. It reports whether a state is among the dropped ones. A single event is accepted
+// put adds an event, and drops others if there is no room: typing first, then the oldest. It reports whether a state is among the dropped ones. A single event is accepted
 // whatever its size.
 func (q *queue) put(w waiting) (stale bool) {
 	q.events = append(q.events, w)

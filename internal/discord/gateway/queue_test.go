@@ -113,11 +113,11 @@ func TestDecode(t *testing.T) {
 		{"SOMETHING_NEW", `{"a":1}`, "*discordgo.Event"},
 		{"RESUMED", `null`, "*discordgo.Resumed"},
 	} {
-		if got := fmt.Sprintf("%T", decode(envelope{Type: tt.kind, Data: []byte(tt.data)})); got != tt.want {
+		if got := fmt.Sprintf("%T", Decode(tt.kind, []byte(tt.data))); got != tt.want {
 			t.Errorf("%s %s is a %s, want %s", tt.kind, tt.data, got, tt.want)
 		}
 	}
-	g := decode(envelope{Type: "GUILD_CREATE", Data: []byte(`{"id":"7","members":[{"user":{"id":"2"}}],"channels":[{"id":"3"}],"threads":[{"id":"4"}],"voice_states":[{"user_id":"2"}]}`)}).(*discordgo.GuildCreate)
+	g := Decode("GUILD_CREATE", []byte(`{"id":"7","members":[{"user":{"id":"2"}}],"channels":[{"id":"3"}],"threads":[{"id":"4"}],"voice_states":[{"user_id":"2"}]}`)).(*discordgo.GuildCreate)
 	if g.Members[0].GuildID != "7" || g.Channels[0].GuildID != "7" || g.Threads[0].GuildID != "7" || g.VoiceStates[0].GuildID != "7" {
 		t.Error("what a guild holds does not say which guild that is")
 	}
@@ -132,7 +132,7 @@ func FuzzDecode(f *testing.F) {
 	f.Add("INTERACTION_CREATE", `{"type":3,"data":{"component_type":2}}`)
 	f.Add("INTERACTION_CREATE", `{"type":5,"data":{"components":[{"type":1}]}}`)
 	f.Fuzz(func(t *testing.T, kind, data string) {
-		event := decode(envelope{Type: strings.ToUpper(kind), Data: []byte(data)})
+		event := Decode(strings.ToUpper(kind), []byte(data))
 		kindOf(event)
 	})
 }

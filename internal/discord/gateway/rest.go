@@ -17,10 +17,12 @@ import (
 // mostAnswer bounds how much is read of an answer, in bytes.
 const mostAnswer = 1 << 20
 
-// A restTransport is the transport to the REST interface. It adds the token, so that nothing above
-// it knows the token: no request that an error holds on to, no struct that somebody prints. It
-// also directs discordgo's requests to the base. Discordgo's own way, changing some hundred
-// package variables, would set one base for all sessions of the program, and be a race.
+// userAgent is the form that Discord requires, with the library whose structs we use.
+const userAgent = "DiscordBot (https://github.com/bwmarrin/discordgo, v" + discordgo.VERSION + ")"
+
+// A restTransport is the transport to the REST interface. It adds the token to requests to the base,
+// so that nothing above it knows the token: no request that an error holds on to, no struct that
+// somebody prints.
 type restTransport struct {
 	next  http.RoundTripper
 	base  *url.URL
@@ -30,18 +32,12 @@ type restTransport struct {
 // RoundTrip implements [http.RoundTripper].
 func (d *restTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	out := r.Clone(r.Context())
-	if !d.ours() {
-		// A test's Discord gets all requests, so that nothing ever leaves the machine.
-		out.URL.Scheme, out.URL.Host, out.Host = d.base.Scheme, d.base.Host, ""
-	}
+	out.Header.Set("User-Agent", userAgent)
 	if out.URL.Host == d.base.Host && out.URL.Scheme == d.base.Scheme {
 		out.Header.Set("Authorization", "Bot "+d.token())
 	}
 	return d.next.RoundTrip(out)
 }
-
-// ours reports whether the base is Discord itself.
-func (d *restTransport) ours() bool { return d.base.String() == home }
 
 // client returns a client of the REST interface, over another transport.
 func client(like *http.Client, base *url.URL, token func() string) *http.Client {
@@ -57,24 +53,12 @@ func client(like *http.Client, base *url.URL, token func() string) *http.Client 
 	}
 }
 
-// library returns discordgo with only REST.
-func library(c *http.Client) *discordgo.Session {
-	dg, _ := discordgo.New("") // never fails
-	dg.Client = c
-	dg.LogLevel = -1 // it would log messages
-	dg.StateEnabled = false
-	dg.ShouldReconnectOnError = false
-	dg.ShouldReconnectVoiceOnSessionError = false
-	return dg
-}
-
 // fetch requests a path of the interface. After is how long the server wants us to wait.
 func (s *Session) fetch(ctx context.Context, path string, into any) (code int, after time.Duration, err error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, s.base.JoinPath("api/v"+version, path).String(), nil)
 	if err != nil {
 		return 0, 0, err
 	}
-	r.Header.Set("User-Agent", s.dg.UserAgent)
 	answer, err := s.rest.Do(r)
 	if err != nil {
 		return 0, 0, err

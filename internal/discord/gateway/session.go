@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"math/rand/v2"
 	"net/http"
 	"net/url"
 	"strings"
@@ -48,7 +49,13 @@ type Config struct {
 type Lost struct {
 	Messages int // messages and commands: REST still has them
 	States   int // who is where, and what exists: it comes again by itself
-	Minor    int // presence and typing
+	Minor    int // typing
+}
+
+func (l *Lost) add(o Lost) {
+	l.Messages += o.Messages
+	l.States += o.States
+	l.Minor += o.Minor
 }
 
 // A Status is what people may want to know about a session.
@@ -60,7 +67,6 @@ type Status struct {
 
 	Identified, Resumed int   // how often it began anew, and how often it resumed
 	Repeated            int64 // repeated events, which were ignored
-	Waiting             int   // events that the receiver has not taken yet
 	Lost                Lost  // in total
 }
 
@@ -72,7 +78,6 @@ type Session struct {
 	events  func(any)
 	http    *http.Client // for websockets; knows no token
 	rest    *http.Client // for REST; adds the token
-	dg      *discordgo.Session
 	log     *slog.Logger
 	within  time.Duration
 	jitter  func() float64 // from 0 to 1
@@ -108,7 +113,7 @@ func New(cfg Config) *Session {
 		http:    cmp.Or(cfg.HTTP, http.DefaultClient),
 		log:     cmp.Or(cfg.Log, slog.New(slog.DiscardHandler)),
 		within:  cmp.Or(cfg.Within, 20*time.Second),
-		jitter:  random,
+		jitter:  rand.Float64,
 		changed: make(chan struct{}),
 		calls:   make(map[uint64]*callSlot),
 		coming:  make(map[uint64]bool),
@@ -116,7 +121,6 @@ func New(cfg Config) *Session {
 		inbox:   inbox{queue: newQueue(), more: make(chan struct{}, 1)},
 	}
 	s.rest = client(s.http, s.base, s.token)
-	s.dg = library(s.rest)
 	return s
 }
 
@@ -181,10 +185,6 @@ func Pause(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// REST is discordgo's client of the REST interface, to be used as it is; nothing else of
-// discordgo's session may be used: it knows no token, and its gateway is not ours.
-func (s *Session) REST() *discordgo.Session { return s.dg }
-
 // Status returns the status of the session.
 func (s *Session) Status() Status {
 	s.mu.Lock()
@@ -193,7 +193,7 @@ func (s *Session) Status() Status {
 	if s.conn != nil {
 		st.RoundTrip = time.Duration(s.conn.round.Load())
 	}
-	st.Waiting, st.Lost = s.inbox.counts()
+	st.Lost = s.inbox.lostInTotal()
 	return st
 }
 

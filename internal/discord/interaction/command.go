@@ -168,16 +168,11 @@ func split(answer string) (parts []string) {
 		return []string{"Done."}
 	}
 	answer = strings.ReplaceAll(answer, "```", "`\u200b`\u200b`")
-	for _, p := range compose.All("```text\n"+answer+"\n```", compose.Names{}) {
+	for _, p := range compose.All("```text\n"+answer+"\n```", nil) {
 		if len(parts) == mostParts {
 			return append(parts, "-# There is more, which is too long to be shown here.")
 		}
 		parts = append(parts, p.Content)
 	}
 	return parts
-}
-
-// quote returns a text as a quotation of at most one message.
-func quote(text string) string {
-	return compose.Shorten("> "+strings.ReplaceAll(text, "\n", "\n> "), compose.Longest)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/bwmarrin/discordgo"
@@ -93,7 +94,8 @@ func (r *Responder) answer(ctx context.Context, to ticket, text string) {
 // Show shows a question to everybody, and calls shown with the number of the resulting message.
 func (r *Responder) Show(ctx context.Context, v *Invocation, shown func(message uint64)) {
 	r.Background.Run(func() {
-		if err := r.respond(ctx, v.to, showMessage, map[string]any{"content": quote(v.Args), "allowed_mentions": compose.Nobody}); err != nil {
+		quotation := compose.Shorten("> "+strings.ReplaceAll(v.Args, "\n", "\n> "), compose.Longest)
+		if err := r.respond(ctx, v.to, showMessage, map[string]any{"content": quotation, "allowed_mentions": compose.Nobody}); err != nil {
 			r.Background.LogFailure(ctx, "taking a question", err)
 			return
 		}

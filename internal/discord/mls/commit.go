@@ -38,15 +38,13 @@ func readCommit(r *reader) *commit {
 }
 
 func (c *commit) write(w *writer) {
-	w.nested(func(w *writer) {
-		for _, p := range c.proposals {
-			if p.proposal != nil {
-				w.uint8(1)
-				p.proposal.write(w)
-			} else {
-				w.uint8(2)
-				w.opaque(p.ref)
-			}
+	writeVector(w, c.proposals, func(w *writer, p proposalOrRef) {
+		if p.proposal != nil {
+			w.uint8(1)
+			p.proposal.write(w)
+		} else {
+			w.uint8(2)
+			w.opaque(p.ref)
 		}
 	})
 	if w.present(c.path != nil) {

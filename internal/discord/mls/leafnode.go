@@ -49,11 +49,9 @@ func readExtensions(r *reader) []extension {
 }
 
 func writeExtensions(w *writer, list []extension) {
-	w.nested(func(w *writer) {
-		for _, e := range list {
-			w.uint16(e.kind)
-			w.opaque(e.data)
-		}
+	writeVector(w, list, func(w *writer, e extension) {
+		w.uint16(e.kind)
+		w.opaque(e.data)
 	})
 }
 
@@ -106,7 +104,7 @@ func readCapabilities(r *reader) (c capabilities) {
 
 func (c *capabilities) write(w *writer) {
 	for _, list := range c.lists() {
-		w.uint16s(*list)
+		writeVector(w, *list, (*writer).uint16)
 	}
 }
 
@@ -154,7 +152,7 @@ func readLeafNode(r *reader) *leafNode {
 		l.notBefore, l.notAfter = r.uint64(), r.uint64()
 	case sourceUpdate:
 	case sourceCommit:
-		l.parentHash = r.sizedOrEmpty(hashSize, "a parent hash")
+		l.parentHash = r.hashOrEmpty("a parent hash")
 	default:
 		r.fail("7.2", "a leaf node from source %d", l.source)
 	}
@@ -265,12 +263,7 @@ func (c *capabilities) understands(kind uint16) bool {
 
 // includes reports whether has lists everything in wants.
 func includes(has, wants []uint16) bool {
-	for _, v := range wants {
-		if !slices.Contains(has, v) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(wants, func(v uint16) bool { return !slices.Contains(has, v) })
 }
 
 func (l *leafNode) same(o *leafNode) bool { return bytes.Equal(l.raw, o.raw) }

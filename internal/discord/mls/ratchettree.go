@@ -18,7 +18,7 @@ type parentNode struct {
 func readParentNode(r *reader) *parentNode {
 	return &parentNode{
 		encryptionKey:  r.opaque(),
-		parentHash:     r.sizedOrEmpty(hashSize, "a parent hash"),
+		parentHash:     r.hashOrEmpty("a parent hash"),
 		unmergedLeaves: vector(r, func(r *reader) leafIndex { return leafIndex(r.uint32()) }),
 	}
 }
@@ -30,11 +30,7 @@ func (p *parentNode) write(w *writer) {
 }
 
 func writeLeaves(w *writer, leaves []leafIndex) {
-	w.nested(func(w *writer) {
-		for _, l := range leaves {
-			w.uint32(uint32(l))
-		}
-	})
+	writeVector(w, leaves, func(w *writer, l leafIndex) { w.uint32(uint32(l)) })
 }
 
 // A node of the tree is a leaf, a parent, or blank.
@@ -135,16 +131,14 @@ func (t ratchetTree) write(w *writer) {
 	for t[last-1].blank() {
 		last--
 	}
-	w.nested(func(w *writer) {
-		for _, n := range t[:last] {
-			switch w.present(!n.blank()); {
-			case n.leaf != nil:
-				w.uint8(1)
-				w.bytes(n.leaf.raw)
-			case n.parent != nil:
-				w.uint8(2)
-				n.parent.write(w)
-			}
+	writeVector(w, t[:last], func(w *writer, n node) {
+		switch w.present(!n.blank()); {
+		case n.leaf != nil:
+			w.uint8(1)
+			w.bytes(n.leaf.raw)
+		case n.parent != nil:
+			w.uint8(2)
+			n.parent.write(w)
 		}
 	})
 }
@@ -295,13 +289,12 @@ func (t ratchetTree) validate(group []byte, need []extension) error {
 			return err
 		}
 	}
-	if err := t.validateUnmerged(); err != nil {
-		return err
+	for _, check := range []func() error{t.validateUnmerged, t.validateUnique, t.validateParentHashes} {
+		if err := check(); err != nil {
+			return err
+		}
 	}
-	if err := t.validateUnique(); err != nil {
-		return err
-	}
-	return t.validateParentHashes()
+	return nil
 }
 
 // validateUnmerged checks the unmerged leaves: they must be under their node, not blank, in order,
@@ -340,22 +333,18 @@ func (t ratchetTree) validateUnmerged() error {
 func (t ratchetTree) validateUnique() error {
 	encryption := make(map[string]bool, len(t))
 	signature := make(map[string]bool, len(t)/2+1)
+	twice := func(seen map[string]bool, key []byte) bool {
+		was := seen[string(key)]
+		seen[string(key)] = true
+		return was
+	}
 	for x, n := range t {
-		if n.blank() {
-			continue
-		}
-		if key := string(n.encryptionKey()); encryption[key] {
+		switch {
+		case n.blank():
+		case twice(encryption, n.encryptionKey()):
 			return faultf("7.3", "the encryption key of node %d is also elsewhere", x)
-		} else {
-			encryption[key] = true
-		}
-		if n.leaf == nil {
-			continue
-		}
-		if key := string(n.leaf.signatureKey); signature[key] {
+		case n.leaf != nil && twice(signature, n.leaf.signatureKey):
 			return faultf("7.3", "the signature key of node %d is also elsewhere", x)
-		} else {
-			signature[key] = true
 		}
 	}
 	return nil

@@ -21,7 +21,7 @@ func readGroupContext(r *reader) (c groupContext) {
 		r.fail("8.1", "a group identifier of %d bytes", len(c.groupID))
 	}
 	c.treeHash = r.sized(hashSize, "a tree hash")
-	c.confirmedTranscriptHash = r.sizedOrEmpty(hashSize, "a transcript hash")
+	c.confirmedTranscriptHash = r.hashOrEmpty("a transcript hash")
 	c.extensions = readExtensions(r)
 	return c
 }
@@ -86,4 +86,21 @@ func (s *epochSecrets) export(label string, context []byte, length int) secret {
 	derived := deriveSecret(s.exporter, label)
 	defer derived.clear()
 	return expandWithLabel(derived, "exported", hash(context), length)
+}
+
+// The transcript hashes (section 8.2): one over all commits up to their signature, and one that
+// also covers the confirmation tag of the last.
+
+func confirmedTranscriptHash(interim []byte, commit *publicMessage) []byte {
+	var w writer
+	w.uint16(wirePublicMessage)
+	w.bytes(commit.raw)
+	w.opaque(commit.signature)
+	return hash(interim, w)
+}
+
+func interimTranscriptHash(confirmed, confirmationTag []byte) []byte {
+	var w writer
+	w.opaque(confirmationTag)
+	return hash(confirmed, w)
 }

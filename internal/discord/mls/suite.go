@@ -2,8 +2,6 @@ package mls
 
 import (
 	"crypto"
-	"crypto/aes"
-	"crypto/cipher"
 	"crypto/ecdh"
 	"crypto/ecdsa"
 	"crypto/elliptic"
@@ -88,6 +86,11 @@ func expandWithLabel(s secret, label string, context []byte, length int) secret 
 	return out
 }
 
+// ExpandWithLabel is ExpandWithLabel of section 8, for up to 255 hashes.
+func ExpandWithLabel(secret []byte, label string, context []byte, length int) []byte {
+	return expandWithLabel(secret, label, context, length)
+}
+
 // deriveSecret is DeriveSecret of section 8.
 func deriveSecret(s secret, label string) secret {
 	return expandWithLabel(s, label, nil, hashSize)
@@ -157,7 +160,7 @@ func readHPKECiphertext(r *reader) hpkeCiphertext {
 	return c
 }
 
-func (c hpkeCiphertext) write(w *writer) {
+func (w *writer) ciphertext(c hpkeCiphertext) {
 	w.opaque(c.kemOutput)
 	w.opaque(c.ciphertext)
 }
@@ -191,15 +194,6 @@ func decryptWithLabel(private secret, label string, context []byte, c hpkeCipher
 		return nil, faultf("5.1.3", "a ciphertext for %q that does not open", label)
 	}
 	return plain, nil
-}
-
-// aead returns AES-128-GCM under a key of the welcome (section 12.4.3.1).
-func aead(key secret) (cipher.AEAD, error) {
-	block, err := aes.NewCipher(key)
-	if err != nil {
-		return nil, err
-	}
-	return cipher.NewGCM(block)
 }
 
 // A Signer is a signature key pair of a member or an external sender (section 5.1): ECDSA over

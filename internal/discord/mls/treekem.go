@@ -25,15 +25,9 @@ func readUpdatePath(r *reader) *updatePath {
 
 func (p *updatePath) write(w *writer) {
 	w.bytes(p.leaf.raw)
-	w.nested(func(w *writer) {
-		for _, n := range p.nodes {
-			w.opaque(n.encryptionKey)
-			w.nested(func(w *writer) {
-				for _, c := range n.encryptedPathSecret {
-					c.write(w)
-				}
-			})
-		}
+	writeVector(w, p.nodes, func(w *writer, n updatePathNode) {
+		w.opaque(n.encryptionKey)
+		writeVector(w, n.encryptedPathSecret, (*writer).ciphertext)
 	})
 }
 

@@ -2,6 +2,8 @@ package mls
 
 import (
 	"bytes"
+	"crypto/aes"
+	"crypto/cipher"
 	"slices"
 )
 
@@ -33,11 +35,9 @@ func readWelcome(r *reader) *welcome {
 func (w *welcome) marshal() []byte {
 	var out writer
 	out.uint16(cipherSuite)
-	out.nested(func(out *writer) {
-		for _, s := range w.secrets {
-			out.opaque(s.newMember)
-			s.secrets.write(out)
-		}
+	writeVector(&out, w.secrets, func(out *writer, s encryptedGroupSecrets) {
+		out.opaque(s.newMember)
+		out.ciphertext(s.secrets)
 	})
 	out.opaque(w.encryptedGroupInfo)
 	return out
@@ -124,9 +124,7 @@ func (g *Group) groupInfo() ([]byte, error) {
 // sealGroupInfo and openGroupInfo use the key and nonce of section 12.4.3.1.
 
 func sealGroupInfo(member secret, info []byte) ([]byte, error) {
-	key, nonce := welcomeKey(member)
-	defer key.clear()
-	a, err := aead(key)
+	a, nonce, err := welcomeCipher(member)
 	if err != nil {
 		return nil, err
 	}
@@ -134,9 +132,7 @@ func sealGroupInfo(member secret, info []byte) ([]byte, error) {
 }
 
 func openGroupInfo(member secret, sealed []byte) ([]byte, error) {
-	key, nonce := welcomeKey(member)
-	defer key.clear()
-	a, err := aead(key)
+	a, nonce, err := welcomeCipher(member)
 	if err != nil {
 		return nil, err
 	}
@@ -147,10 +143,18 @@ func openGroupInfo(member secret, sealed []byte) ([]byte, error) {
 	return info, nil
 }
 
-func welcomeKey(member secret) (key, nonce secret) {
+// welcomeCipher returns AES-128-GCM under the key of a welcome.
+func welcomeCipher(member secret) (a cipher.AEAD, nonce secret, err error) {
 	s := welcomeSecret(member)
 	defer s.clear()
-	return expandWithLabel(s, "key", nil, keySize), expandWithLabel(s, "nonce", nil, nonceSize)
+	key := expandWithLabel(s, "key", nil, keySize)
+	defer key.clear()
+	block, err := aes.NewCipher(key)
+	if err != nil {
+		return nil, nil, err
+	}
+	a, err = cipher.NewGCM(block)
+	return a, expandWithLabel(s, "nonce", nil, nonceSize), err
 }
 
 // welcome makes the Welcome for the members that a commit has added. The group is the one after

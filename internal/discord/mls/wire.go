@@ -68,33 +68,18 @@ func (r *reader) bytes(n int) []byte {
 	return r.since(r.at - n)
 }
 
-func (r *reader) uint8() uint8 {
-	if b := r.bytes(1); b != nil {
-		return b[0]
+// number reads a number of n bytes.
+func (r *reader) number(n int) (v uint64) {
+	for _, b := range r.bytes(n) {
+		v = v<<8 | uint64(b)
 	}
-	return 0
+	return v
 }
 
-func (r *reader) uint16() uint16 {
-	if b := r.bytes(2); b != nil {
-		return binary.BigEndian.Uint16(b)
-	}
-	return 0
-}
-
-func (r *reader) uint32() uint32 {
-	if b := r.bytes(4); b != nil {
-		return binary.BigEndian.Uint32(b)
-	}
-	return 0
-}
-
-func (r *reader) uint64() uint64 {
-	if b := r.bytes(8); b != nil {
-		return binary.BigEndian.Uint64(b)
-	}
-	return 0
-}
+func (r *reader) uint8() uint8   { return uint8(r.number(1)) }
+func (r *reader) uint16() uint16 { return uint16(r.number(2)) }
+func (r *reader) uint32() uint32 { return uint32(r.number(4)) }
+func (r *reader) uint64() uint64 { return r.number(8) }
 
 // length reads the length of a vector (section 2.1.2). It must be as short as it can.
 func (r *reader) length() int {
@@ -104,10 +89,7 @@ func (r *reader) length() int {
 		r.fail("2.1.2", "a length of eight bytes")
 		return 0
 	}
-	n := int(first & 0x3f)
-	for _, b := range r.bytes(size - 1) {
-		n = n<<8 | int(b)
-	}
+	n := int(first&0x3f)<<(8*(size-1)) | int(r.number(size-1))
 	if size == 2 && n < 1<<6 || size == 4 && n < 1<<14 {
 		r.fail("2.1.2", "a length of %d in %d bytes", n, size)
 	}
@@ -126,13 +108,27 @@ func (r *reader) sized(n int, what string) []byte {
 	return b
 }
 
-// sizedOrEmpty is sized, for a value that may be missing.
-func (r *reader) sizedOrEmpty(n int, what string) []byte {
-	if b := r.opaque(); len(b) == 0 || len(b) == n {
+// hashOrEmpty reads an opaque<V> that is a hash, or empty if there is none.
+func (r *reader) hashOrEmpty(what string) []byte {
+	if b := r.opaque(); len(b) == 0 || len(b) == hashSize {
 		return b
 	}
-	r.fail("5.1", "%s of a length other than %d", what, n)
+	r.fail("5.1", "%s of a length other than %d", what, hashSize)
 	return nil
+}
+
+// Vector reads the opaque<V> at the beginning of b, and returns the rest.
+func Vector(b []byte) (v, rest []byte, err error) {
+	r := &reader{whole: b}
+	v = r.opaque()
+	return v, b[r.at:], r.err
+}
+
+// AppendVector appends v to dst as opaque<V>.
+func AppendVector(dst, v []byte) []byte {
+	w := writer(dst)
+	w.opaque(v)
+	return w
 }
 
 // present reads the first byte of an optional (section 2.1.1).
@@ -186,10 +182,12 @@ func (w *writer) opaque(b []byte) {
 	w.bytes(b)
 }
 
-// nested writes the output of f as one vector.
-func (w *writer) nested(f func(*writer)) {
+// writeVector writes a vector of some elements.
+func writeVector[T any](w *writer, elements []T, write func(*writer, T)) {
 	var in writer
-	f(&in)
+	for _, e := range elements {
+		write(&in, e)
+	}
 	w.opaque(in)
 }
 
@@ -201,11 +199,4 @@ func (w *writer) present(yes bool) bool {
 		w.uint8(0)
 	}
 	return yes
-}
-
-func (w *writer) uint16s(list []uint16) {
-	w.length(2 * len(list))
-	for _, v := range list {
-		w.uint16(v)
-	}
 }

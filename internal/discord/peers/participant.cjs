@@ -170,13 +170,6 @@ const commands = {
     code: connection?.voicePrivacyCode ?? '',
     heard,
   }),
-  verify: async (number, user) => {
-    try {
-      say('report', { number: Number(number), code: await connection.getVerificationCode(user) });
-    } catch (e) {
-      say('report', { number: Number(number), what: e.message });
-    }
-  },
   quit: () => { connection?.destroy(); client.destroy(); setTimeout(() => process.exit(0), 50); },
 };
 

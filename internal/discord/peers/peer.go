@@ -22,6 +22,9 @@ import (
 //go:embed participant.cjs
 var participant string
 
+//go:embed commit.cjs
+var commits string
+
 //go:embed package-lock.json
 var lock []byte
 
@@ -48,6 +51,20 @@ func Command(ctx context.Context, script string, args ...string) (*exec.Cmd, err
 	c := exec.CommandContext(ctx, node, append([]string{"-e", script, "--"}, args...)...)
 	c.Env = append(os.Environ(), "NODE_PATH="+modules)
 	return c, nil
+}
+
+// Commits returns how many milliseconds davey takes to add a member to a group of a size, for a
+// number of repetitions.
+func Commits(ctx context.Context, members, rounds int) (times []float64, err error) {
+	c, err := Command(ctx, commits, strconv.Itoa(members), strconv.Itoa(rounds))
+	if err != nil {
+		return nil, err
+	}
+	out, err := c.Output()
+	if err != nil {
+		return nil, fmt.Errorf("measuring davey: %w", err)
+	}
+	return times, json.Unmarshal(out, &times)
 }
 
 // A Config configures a peer.
@@ -310,12 +327,6 @@ func quoted(text string) string {
 // Report asks what the peer knows.
 func (p *Peer) Report() (Report, error) { return p.ask("report %d") }
 
-// Verify asks for the code by which the peer and a user prove to each other whose keys they have.
-func (p *Peer) Verify(user uint64) (string, error) {
-	r, err := p.ask("verify %d " + strconv.FormatUint(user, 10))
-	return r.Code, err
-}
-
 func (p *Peer) ask(question string) (Report, error) {
 	answer := make(chan Report, 1)
 	p.mu.Lock()
@@ -338,11 +349,13 @@ func (p *Peer) ask(question string) (Report, error) {
 }
 
 // Errors returns the errors that the peer has reported.
-func (p *Peer) Errors() []string {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return append([]string(nil), p.errors...)
+func (p *Peer) Errors() (all []string) {
+	p.with(func() { all = slices.Clone(p.errors) })
+	return all
 }
+
+// PID is the ID of the peer's process.
+func (p *Peer) PID() int { return p.command.Process.Pid }
 
 // Output returns the end of the peer's raw output.
 func (p *Peer) Output() string { return p.output.String() }

@@ -33,13 +33,10 @@ func NewLines(c Channel, dropped func(n int)) *Lines {
 	if dropped == nil {
 		dropped = func(int) {}
 	}
-	return &Lines{c, dropped, mailbox.New(dropLine)}
-}
-
-// dropLine drops the oldest line when more than mostLines wait.
-func dropLine(all []string) (kept []string, dropped int) {
-	dropped = max(0, len(all)-mostLines)
-	return slices.Delete(all, 0, dropped), dropped
+	return &Lines{c, dropped, mailbox.New(func(all []string) (kept []string, dropped int) {
+		dropped = max(0, len(all)-mostLines) // of the oldest
+		return slices.Delete(all, 0, dropped), dropped
+	})}
 }
 
 // Add adds a line, in Discord's notation. It does not wait for Discord.
@@ -57,7 +54,7 @@ func (l *Lines) Run(ctx context.Context) {
 			return
 		case <-l.waiting.More():
 		}
-		for _, p := range compose.All(l.take(), compose.Names{}) {
+		for _, p := range compose.All(l.take(), nil) {
 			_, _ = l.channel.post(ctx, message{Content: p.Content, Allowed: mention(nil)}) // if it fails, a reply will fail as well, and report it
 		}
 		if !gateway.Pause(ctx, between) {

@@ -226,9 +226,7 @@ func (w *Writer) next() (part compose.Part, ok bool, wait time.Duration) {
 func (w *Writer) rest(wait time.Duration) {
 	var late <-chan time.Time
 	if wait > 0 {
-		timer := time.NewTimer(wait)
-		defer timer.Stop()
-		late = timer.C
+		late = time.After(wait)
 	}
 	select {
 	case <-w.wake:

@@ -15,23 +15,22 @@ import (
 // A Place is a channel in the form for the daemon: a channel of a guild, a thread, the chat of a
 // voice channel, or the direct messages with one person.
 type Place struct {
-	ID     string // Discord's number
-	Guild  string // likewise; empty for direct messages
-	Parent string // of a thread, the channel that it is in
-	With   string // of direct messages, the number of the other person
-	Name   string // as people see it: "#general", or "The House / #general" among several guilds
+	ID    uint64
+	Guild uint64 // 0 for direct messages
+	With  uint64 // of direct messages, the other person; otherwise 0
+	Name  string // as people see it: "#general", or "The House / #general" among several guilds
 }
 
 // Room returns the name of its room.
 func (p Place) Room() earshot.RoomID {
-	if p.With != "" {
-		return earshot.RoomID("discord-dm-" + p.With)
+	if p.Private() {
+		return earshot.RoomID("discord-dm-" + gateway.Digits(p.With))
 	}
-	return earshot.RoomID("discord-" + p.ID)
+	return earshot.RoomID("discord-" + gateway.Digits(p.ID))
 }
 
 // Private reports whether what is said there is for one person alone.
-func (p Place) Private() bool { return p.With != "" }
+func (p Place) Private() bool { return p.With != 0 }
 
 // A Channel is a channel in which people write, with who was seen there and what was written last.
 // It belongs to its roster.

@@ -17,8 +17,8 @@ const mostMissed = 24 * time.Hour
 
 // A Past is what the daemon has of a channel from before this run.
 type Past struct {
-	Channel string // Discord's number; empty for direct messages, whose channel is not known
-	With    string // of direct messages, the number of the other person
+	Channel uint64 // 0 for direct messages, whose channel is not known
+	With    uint64 // of direct messages, the other person
 
 	Written []Written // what was written there, in order; at most the last [MostRecent]
 	Own     []uint64  // Discord's numbers of the agent's own messages, in order; likewise
@@ -41,11 +41,11 @@ type Written struct {
 func (r *Roster) Remember(past []Past) {
 	r.past, r.direct = make(map[uint64]Past), make(map[uint64]Past)
 	for _, p := range past {
-		switch with := gateway.Number(p.With); {
-		case p.With == "":
-			r.past[gateway.Number(p.Channel)] = p
-		case r.directMessages && r.users.Allows(with) && len(r.direct) < mostDirect:
-			r.direct[with] = p
+		switch {
+		case p.With == 0:
+			r.past[p.Channel] = p
+		case r.directMessages && r.users.Allows(p.With) && len(r.direct) < mostDirect:
+			r.direct[p.With] = p
 		}
 	}
 }

@@ -60,7 +60,6 @@ type Roster struct {
 
 // A guild is a guild in which the bot takes part.
 type guild struct {
-	id    uint64
 	name  string
 	roles map[uint64]*discordgo.Role
 }
@@ -142,10 +141,6 @@ func (r *Roster) Learn(event any) (came []uint64) {
 				r.addChannel(c)
 			}
 		}
-	case *discordgo.UserUpdate:
-		if r.self == 0 {
-			r.self = gateway.Number(e.ID)
-		}
 	case *discordgo.MessageCreate:
 		if e.GuildID == "" && e.Author != nil && gateway.Number(e.Author.ID) != r.self && e.WebhookID == "" {
 			r.addDirect(gateway.Number(e.ChannelID), gateway.Number(e.Author.ID))
@@ -180,7 +175,7 @@ func (r *Roster) addGuild(e *discordgo.Guild) bool {
 	if id == 0 || e.Unavailable || !r.guilds.Allows(id) || r.guildOf[id] == nil && len(r.guildOf) >= MostGuilds {
 		return false
 	}
-	g := &guild{id: id, name: e.Name, roles: make(map[uint64]*discordgo.Role)}
+	g := &guild{name: e.Name, roles: make(map[uint64]*discordgo.Role)}
 	r.guildOf[id] = g
 	g.addRoles(e.Roles)
 	for _, c := range e.Channels {
@@ -302,12 +297,9 @@ func (r *Roster) Place(c *Channel) Place {
 		if p := r.personOf[c.With]; p != nil {
 			who = p.Name
 		}
-		return Place{ID: gateway.Digits(c.ID), With: gateway.Digits(c.With), Name: "direct messages with " + who}
+		return Place{ID: c.ID, With: c.With, Name: "direct messages with " + who}
 	}
-	p := Place{ID: gateway.Digits(c.ID), Guild: gateway.Digits(c.Guild), Name: "#" + compose.CleanName(c.Name, gateway.Digits(c.ID))}
-	if c.Parent != 0 {
-		p.Parent = gateway.Digits(c.Parent)
-	}
+	p := Place{ID: c.ID, Guild: c.Guild, Name: "#" + compose.CleanName(c.Name, gateway.Digits(c.ID))}
 	if len(r.guildOf) > 1 {
 		p.Name = compose.CleanName(r.guildOf[c.Guild].name, gateway.Digits(c.Guild)) + " / " + p.Name
 	}

@@ -160,8 +160,8 @@ func TestMissed(t *testing.T) {
 func TestPast(t *testing.T) {
 	r := New(Config{DirectMessages: true})
 	r.Remember([]Past{
-		{Channel: gateway.Digits(general), Written: []Written{{Event: gateway.EventOf(general, message)}, {Event: "else"}}, Own: []uint64{message - 1}, Waits: true},
-		{With: gateway.Digits(ann), Written: []Written{{Event: gateway.EventOf(7, message)}}},
+		{Channel: general, Written: []Written{{Event: gateway.EventOf(general, message)}, {Event: "else"}}, Own: []uint64{message - 1}, Waits: true},
+		{With: ann, Written: []Written{{Event: gateway.EventOf(7, message)}}},
 	})
 	r.Learn(&discordgo.GuildCreate{Guild: &discordgo.Guild{
 		ID: gateway.Digits(house), Channels: []*discordgo.Channel{{ID: gateway.Digits(general), GuildID: gateway.Digits(house)}},

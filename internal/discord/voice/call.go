@@ -10,8 +10,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"earshot/internal/discord/dave"
 )
 
 // A Packet is what one speaker said in 20 ms, the usual length.
@@ -144,7 +142,7 @@ func (c *Call) Run(ctx context.Context) error {
 	loops.Wait()
 	close(c.over)
 
-	if !c.removed() {
+	if known, _ := c.tickets(); !known.gone {
 		leaving, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaveWithin)
 		defer cancel()
 		if err := c.cfg.Line.Move(leaving, c.cfg.Place.Guild, 0, false, false); err != nil {
@@ -206,11 +204,12 @@ func (c *Call) admit(ctx context.Context, v *callState) (in bool, err error) {
 		v.ticket, v.serial, err = c.ask(ctx)
 	case await:
 		within := moveWithin
-		if c.promised() {
+		if known, _ := c.tickets(); known.promised {
 			within = serverWithin
 		}
 		v.ticket, v.serial, err = c.await(ctx, v.serial, within)
 	}
+	known, _ := c.tickets()
 	late := errors.Is(err, errLate)
 	switch {
 	case ctx.Err() != nil:
@@ -220,7 +219,7 @@ func (c *Call) admit(ctx context.Context, v *callState) (in bool, err error) {
 		return true, nil
 	case errors.As(err, new(*Ended)):
 		return false, err
-	case late && v.do == await && c.promised():
+	case late && v.do == await && known.promised:
 		v.do = ask
 		return false, nil
 	case late && v.do == await && c.away():
@@ -253,8 +252,8 @@ func (c *Call) judge(ctx context.Context, v *callState, well bool, err error) er
 		v.fails++
 	}
 	v.do, v.code = next(err, v.session.ready.Load(), v.fails)
-	switch {
-	case c.newer(v.serial):
+	switch known, _ := c.tickets(); {
+	case known.serial > v.serial, known.gone:
 		v.do = await // it has come already
 	case v.do == end:
 		over := ended(v.code)
@@ -314,10 +313,8 @@ func (c *Call) follow(ctx context.Context, v *callState) (up bool, err error) {
 	var watch sync.WaitGroup
 	watch.Go(func() {
 		for {
-			c.mu.Lock()
-			news, newer, gone := c.news, c.ticketBuilder.serial != v.serial, c.ticketBuilder.gone
-			c.mu.Unlock()
-			if newer || gone {
+			known, news := c.tickets()
+			if known.serial != v.serial || known.gone {
 				stop(errMoved)
 				return
 			}
@@ -366,15 +363,12 @@ func (c *Call) await(ctx context.Context, serial int, within time.Duration) (tic
 	late := time.NewTimer(within)
 	defer late.Stop()
 	for {
-		c.mu.Lock()
-		t, ok := c.ticketBuilder.ticket()
-		now, gone, news := c.ticketBuilder.serial, c.ticketBuilder.gone, c.news
-		c.mu.Unlock()
-		if gone {
+		known, news := c.tickets()
+		if known.gone {
 			return ticket{}, serial, ended(4014)
 		}
-		if ok && now > serial {
-			return t, now, nil
+		if t, ok := known.ticket(); ok && known.serial > serial {
+			return t, known.serial, nil
 		}
 		select {
 		case <-ctx.Done():
@@ -386,30 +380,17 @@ func (c *Call) await(ctx context.Context, serial int, within time.Duration) (tic
 	}
 }
 
-// newer reports whether there are credentials after a serial number, or none any more.
-func (c *Call) newer(serial int) bool {
+// tickets returns what is known of tickets, and a channel that is closed when that changes.
+func (c *Call) tickets() (known ticketBuilder, news <-chan struct{}) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.ticketBuilder.serial > serial || c.ticketBuilder.gone
-}
-
-// promised reports whether a new voice server has been announced and is not known yet.
-func (c *Call) promised() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.ticketBuilder.promised
+	return c.ticketBuilder, c.news
 }
 
 // away reports whether the main gateway is known to be away.
 func (c *Call) away() bool {
 	l, ok := c.cfg.Line.(Absent)
 	return ok && l.Away()
-}
-
-func (c *Call) removed() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.ticketBuilder.gone
 }
 
 // unanswered is the end of a call that nobody lets us into.
@@ -426,12 +407,10 @@ func unanswered(been bool, err error) error {
 // rest waits before another attempt: 1 s, 2 s, 4 s and so on, give or take a quarter.
 func rest(ctx context.Context, attempt int) error {
 	pause := min(longestPause, time.Second<<min(attempt-1, 10))
-	t := time.NewTimer(time.Duration(float64(pause) * (0.75 + rand.Float64()/2)))
-	defer t.Stop()
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
-	case <-t.C:
+	case <-time.After(time.Duration(float64(pause) * (0.75 + rand.Float64()/2))):
 		return nil
 	}
 }
@@ -559,19 +538,6 @@ func (c *Call) Moved() <-chan struct{} {
 
 // Over returns a channel that is closed when Run has ended.
 func (c *Call) Over() <-chan struct{} { return c.over }
-
-// Fingerprint returns the code by which a user in the call and we prove to each other that each
-// has the other's key: nine groups of five digits, which Discord's clients show as well. It takes
-// 50 ms. It is an error while there are no keys.
-func (c *Call) Fingerprint(user uint64) (string, error) {
-	c.mu.Lock()
-	m := c.live
-	c.mu.Unlock()
-	if m == nil {
-		return "", dave.ErrNotReady
-	}
-	return m.dave.Fingerprint(user)
-}
 
 // An Ended call has ended in a way that a retry does not help.
 type Ended struct {

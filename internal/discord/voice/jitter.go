@@ -23,16 +23,6 @@ const (
 	steps   = int(longest / (frame / 2)) // of the histogram of delays
 )
 
-// A packetResult is what happened to a packet.
-type packetResult int
-
-const (
-	taken     packetResult = iota
-	late                   // later ones have been delivered
-	duplicate              // it is there already
-	strange                // it does not fit; if the next one continues it, the stream began anew
-)
-
 // A jitter buffer puts the packets of one stream in order, and says which are missing. It has no
 // clock: time is an argument, and it is stepped every 20 ms.
 //
@@ -78,8 +68,9 @@ type place struct {
 	opus []byte
 }
 
-// put adds a packet that came now. It copies the frame.
-func (j *jitter) put(now time.Time, seq uint16, stamp uint32, opus []byte) packetResult {
+// put adds a packet that came now. It copies the frame. One that does not fit is dropped; if the
+// next one continues it, the stream began anew.
+func (j *jitter) put(now time.Time, seq uint16, stamp uint32, opus []byte) {
 	busy := j.speaking || j.live && j.high >= j.next // a packet is expected
 	step := int64(int16(seq - uint16(j.high)))
 	switch {
@@ -91,7 +82,7 @@ func (j *jitter) put(now time.Time, seq uint16, stamp uint32, opus []byte) packe
 		if !j.fits || seq != j.oddSeq {
 			j.fits, j.oddSeq = true, seq+1
 			j.late++
-			return strange
+			return
 		}
 		j.begin(seq, stamp)
 	}
@@ -102,13 +93,13 @@ func (j *jitter) put(now time.Time, seq uint16, stamp uint32, opus []byte) packe
 	p := &j.ring[n%places]
 	switch {
 	case j.seen(seq):
-		return duplicate
+		return // it is there already
 	case n < j.next:
 		if busy && j.anchor {
 			j.due(now, when) // the late ones determine the patience
 		}
-		j.late++
-		return late
+		j.late++ // later ones have been delivered
+		return
 	}
 	for n-j.next >= kept {
 		j.drop()
@@ -122,7 +113,6 @@ func (j *jitter) put(now time.Time, seq uint16, stamp uint32, opus []byte) packe
 	if n > j.high {
 		j.high, j.when = n, when
 	}
-	return taken
 }
 
 // seen reports whether a packet has come before, as far as is remembered, and counts it if so.

@@ -333,21 +333,14 @@ func (l *link) connect(ctx context.Context, m message) error {
 // write writes the queued messages, and the heartbeats.
 func (l *link) write(ctx context.Context, ws *websocket.Conn) error {
 	var beat <-chan time.Time
-	var ticker *time.Ticker
-	defer func() {
-		if ticker != nil {
-			ticker.Stop()
-		}
-	}()
 	for {
 		var o outgoing
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
 		case every := <-l.beat:
-			if ticker == nil {
-				ticker = time.NewTicker(every)
-				beat = ticker.C
+			if beat == nil {
+				beat = time.Tick(every)
 			}
 			continue
 		case now := <-beat:

@@ -203,14 +203,6 @@ func TestTwoHearEachOther(t *testing.T) {
 				t.Errorf("ann heard %v of bob", got)
 			}
 			plain(t, s)
-			if one, err := ann.call.Fingerprint(bob.user.ID); err != nil || one == "" {
-				t.Errorf("ann compares %q, %v", one, err)
-			} else if other, err := bob.call.Fingerprint(ann.user.ID); other != one {
-				t.Errorf("ann compares %q with %q, %v", one, other, err)
-			}
-			if _, err := ann.call.Fingerprint(ann.user.ID + bob.user.ID); err == nil {
-				t.Error("ann compares something with nobody")
-			}
 			bob.await("hear the end", func(voice.Status) bool {
 				bob.mu.Lock()
 				defer bob.mu.Unlock()

@@ -111,7 +111,7 @@ type frameSender struct {
 	zero      uint32 // the timestamp of the schedule's beginning
 	announced *link  // the link that was told that we speak
 
-	opus, sealed, datagram []byte
+	sealed, datagram []byte
 }
 
 // utter sends the next frame that is due, and reports whether there was one. While it may not
@@ -122,9 +122,6 @@ func (c *Call) utter(v *frameSender, now time.Time) bool {
 	c.mu.Lock()
 	s, due := c.schedule.step(now)
 	m, l := c.live, c.link
-	if s.opus != nil {
-		v.opus = append(v.opus[:0], s.opus...)
-	}
 	c.mu.Unlock()
 	if s.opus == nil {
 		return due
@@ -151,7 +148,7 @@ func (c *Call) uttered(sent bool) {
 // send sends a frame, if that is allowed.
 func (v *frameSender) send(m *media, l *link, s slot) bool {
 	var err error
-	if v.sealed, err = m.dave.Seal(v.sealed[:0], v.opus); err != nil {
+	if v.sealed, err = m.dave.Seal(v.sealed[:0], s.opus); err != nil {
 		return false
 	}
 	if l != nil && v.announced != l && s.mine {

@@ -1,6 +1,9 @@
 package voice
 
-import "time"
+import (
+	"bytes"
+	"time"
+)
 
 const (
 	ahead  = 10 // frames that may be queued in advance: 200 ms
@@ -17,9 +20,7 @@ var silence = []byte{0xF8, 0xFF, 0xFE}
 type schedule struct {
 	zero  time.Time
 	done  int64 // slots of 20 ms that are over
-	queue [ahead][]byte
-	first int // of the queue
-	count int
+	queue [][]byte
 
 	rest int   // frames of silence to come
 	sent int64 // frames of speech that have left
@@ -29,25 +30,23 @@ func newSchedule(zero time.Time) *schedule { return &schedule{zero: zero} }
 
 // say queues a frame, which it copies, and returns false if there is no room.
 func (s *schedule) say(opus []byte) bool {
-	if s.count == ahead {
+	if len(s.queue) == ahead {
 		return false
 	}
-	q := &s.queue[(s.first+s.count)%ahead]
-	*q = append((*q)[:0], opus...)
-	s.count++
+	s.queue = append(s.queue, bytes.Clone(opus))
 	return true
 }
 
 // hush drops what is queued.
 func (s *schedule) hush() int {
-	n := s.count
-	s.count = 0
+	n := len(s.queue)
+	s.queue = nil
 	return n
 }
 
 // A slot is what one step of the schedule does.
 type slot struct {
-	opus  []byte // to send, valid until the next step; nil if nothing is to be sent
+	opus  []byte // to send; nil if nothing is to be sent
 	stamp uint32 // since the schedule began, in samples
 	mine  bool   // speech, not the silence after it
 	last  bool   // nothing follows
@@ -67,8 +66,8 @@ func (s *schedule) step(now time.Time) (slot, bool) {
 	out := slot{stamp: uint32(s.done * samples)}
 	s.done++
 	switch {
-	case s.count > 0:
-		out.opus, out.mine = s.queue[s.first], true
+	case len(s.queue) > 0:
+		out.opus, out.mine = s.queue[0], true
 	case s.rest > 0:
 		out.opus = silence
 		s.rest--
@@ -79,8 +78,7 @@ func (s *schedule) step(now time.Time) (slot, bool) {
 
 // left records that the frame of the last slot has left.
 func (s *schedule) left() {
-	s.first = (s.first + 1) % ahead
-	s.count--
+	s.queue = s.queue[1:]
 	s.rest = tail
 	s.sent++
 }

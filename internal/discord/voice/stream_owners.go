@@ -1,6 +1,7 @@
 package voice
 
 import (
+	"bytes"
 	"slices"
 	"time"
 )
@@ -24,7 +25,6 @@ type streamOwners struct {
 	here   []uint64         // the users in the call, ascending
 	order  []uint64         // the same, those without a stream first; made when needed
 	held   []*unknown
-	spare  []*unknown
 	lost   int64 // packets that were dropped because their owner was unknown
 }
 
@@ -74,8 +74,7 @@ func (b *streamOwners) left(user uint64) {
 // owner returns the owner of a stream: user 0 if unknown.
 func (b *streamOwners) owner(ssrc uint32) owner { return b.owners[ssrc] }
 
-// bind records the owner of a stream, and returns the held packets, valid until the next packet is
-// held.
+// bind records the owner of a stream, and returns the held packets.
 func (b *streamOwners) bind(ssrc uint32, o owner) []heldPacket {
 	if b.owners[ssrc].user == 0 && len(b.owners) == mostOwned {
 		for other := range b.owners { // no real call has as many; keys can identify them again
@@ -88,7 +87,6 @@ func (b *streamOwners) bind(ssrc uint32, o owner) []heldPacket {
 	for i, s := range b.held {
 		if s.ssrc == ssrc {
 			b.held = slices.Delete(b.held, i, i+1)
-			b.spare = append(b.spare, s)
 			return s.packets
 		}
 	}
@@ -122,22 +120,13 @@ func (b *streamOwners) hold(now time.Time, p packet) {
 		if len(b.held) == unknowns {
 			b.drop(0, len(b.held[0].packets))
 		}
-		s := &unknown{}
-		if n := len(b.spare); n > 0 {
-			s, b.spare = b.spare[n-1], b.spare[:n-1]
-		}
-		s.ssrc, s.packets = p.ssrc, s.packets[:0]
-		at, b.held = len(b.held), append(b.held, s)
+		at, b.held = len(b.held), append(b.held, &unknown{ssrc: p.ssrc})
 	}
 	s := b.held[at]
 	if len(s.packets) == holds {
 		b.drop(at, 1)
 	}
-	var room []byte
-	if n := len(s.packets); n < cap(s.packets) {
-		room = s.packets[:n+1][n].payload[:0] // reuses the buffer
-	}
-	p.payload = append(room, p.payload...)
+	p.payload = bytes.Clone(p.payload)
 	s.packets = append(s.packets, heldPacket{now, p})
 }
 
@@ -161,14 +150,7 @@ func (b *streamOwners) drop(i, n int) {
 	b.lost += int64(n)
 	if n == len(s.packets) {
 		b.held = slices.Delete(b.held, i, i+1)
-		b.spare = append(b.spare, s)
 		return
 	}
-	// The buffers of dropped packets are reused for the next ones.
-	for ; n > 0; n-- {
-		first := s.packets[0].payload
-		copy(s.packets, s.packets[1:])
-		s.packets[len(s.packets)-1].payload = first
-		s.packets = s.packets[:len(s.packets)-1]
-	}
+	s.packets = slices.Delete(s.packets, 0, n)
 }
