@@ -2,13 +2,33 @@ package tool
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"reflect"
 	"strings"
+
+	"earshot/llm"
+	"earshot/participants"
 )
+
+// New returns a tool whose arguments are a T, as [Arguments] parses them; parameters is their JSON
+// schema. do is [Tool].Do with the parsed arguments.
+func New[T any](name, description, parameters string, needs participants.Capability, do func(context.Context, Scope, T) (Answer, error)) Tool {
+	return Tool{
+		Tool:  llm.Tool{Name: name, Description: description, Parameters: json.RawMessage(parameters)},
+		Needs: needs,
+		Do: func(ctx context.Context, s Scope, arguments json.RawMessage) (Answer, error) {
+			given, err := Arguments[T](arguments)
+			if err != nil {
+				return Answer{}, err
+			}
+			return do(ctx, s, given)
+		},
+	}
+}
 
 // Arguments parses the arguments of a tool call as a T, a struct with a json name for each of its
 // fields. Unknown fields and wrong types are errors: a model that is told what was wrong calls

@@ -2,11 +2,9 @@ package tool
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 
 	"earshot"
-	"earshot/llm"
 	"earshot/participants"
 )
 
@@ -21,32 +19,23 @@ type Change struct {
 // Edit is the tool by which an agent corrects the scene. Change makes the edit and returns what
 // to tell the model.
 func Edit(change func(context.Context, Scope, Change) (earshot.Text, error)) Tool {
-	return Tool{
-		Tool: llm.Tool{
-			Name: "edit_context",
-			Description: "Change the list of what is going on when somebody says that an entry is wrong, missing or over. " +
-				"Everybody here can see that, and take it back.",
-			Parameters: json.RawMessage(`{"type":"object","properties":{` +
-				`"action":{"type":"string","enum":["add","change","remove"]},` +
-				`"field":{"type":"string","enum":["notes","user_state","findings"],"description":"findings are in reasoning_buffer"},` +
-				`"entry":{"type":"string","description":"change, remove: as it stands in the list"},` +
-				`"text":{"type":"string","description":"add, change: what it says from now on"}},` +
-				`"required":["action","field"],"additionalProperties":false}`),
-		},
-		Needs: participants.SendMessages,
-		Do: func(ctx context.Context, s Scope, arguments json.RawMessage) (Answer, error) {
-			given, err := Arguments[editArguments](arguments)
-			if err != nil {
-				return Answer{}, err
-			}
+	return New("edit_context",
+		"Change the list of what is going on when somebody says that an entry is wrong, missing or over. "+
+			"Everybody here can see that, and take it back.",
+		`{"type":"object","properties":{`+
+			`"action":{"type":"string","enum":["add","change","remove"]},`+
+			`"field":{"type":"string","enum":["notes","user_state","findings"],"description":"findings are in reasoning_buffer"},`+
+			`"entry":{"type":"string","description":"change, remove: as it stands in the list"},`+
+			`"text":{"type":"string","description":"add, change: what it says from now on"}},`+
+			`"required":["action","field"],"additionalProperties":false}`,
+		participants.SendMessages, func(ctx context.Context, s Scope, given editArguments) (Answer, error) {
 			c, err := given.change()
 			if err != nil {
 				return Answer{}, err
 			}
 			told, err := change(ctx, s, c)
 			return Answer{Text: told}, err
-		},
-	}
+		})
 }
 
 // editArguments are the arguments of edit_context.

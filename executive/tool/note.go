@@ -2,12 +2,10 @@ package tool
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"strings"
 
 	"earshot"
-	"earshot/llm"
 	"earshot/participants"
 )
 
@@ -21,26 +19,16 @@ func Note(keep func(context.Context, Scope, earshot.Text) error) Tool {
 	type note struct {
 		Text string `json:"text"`
 	}
-	return Tool{
-		Tool: llm.Tool{
-			Name:        "note",
-			Description: "Keep a short fact in mind for later conversations in this room. Everybody in this one can see it.",
-			Parameters: json.RawMessage(`{"type":"object","properties":{"text":{"type":"string","description":"one or two sentences"}},` +
-				`"required":["text"],"additionalProperties":false}`),
-		},
-		Needs: participants.SendMessages,
-		Do: func(ctx context.Context, s Scope, arguments json.RawMessage) (Answer, error) {
-			given, err := Arguments[note](arguments)
-			if err != nil {
-				return Answer{}, err
-			}
+	return New("note", "Keep a short fact in mind for later conversations in this room. Everybody in this one can see it.",
+		`{"type":"object","properties":{"text":{"type":"string","description":"one or two sentences"}},`+
+			`"required":["text"],"additionalProperties":false}`,
+		participants.SendMessages, func(ctx context.Context, s Scope, given note) (Answer, error) {
 			text, err := Wording("text", given.Text, mostNote)
 			if err != nil {
 				return Answer{}, err
 			}
 			return Answer{Text: "It is noted."}, keep(ctx, s, text)
-		},
-	}
+		})
 }
 
 // Wording returns the text of the argument called name: not empty, and of at most so many bytes.

@@ -2,13 +2,11 @@ package tool
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
 
 	"earshot"
-	"earshot/llm"
 	"earshot/participants"
 )
 
@@ -32,19 +30,10 @@ func Recall(m Memory, name func(earshot.ParticipantID) string) Tool {
 	type recall struct {
 		Query string `json:"query"`
 	}
-	return Tool{
-		Tool: llm.Tool{
-			Name:        "recall",
-			Description: "Search what was said in this room, also days ago, for messages that have all the words.",
-			Parameters: json.RawMessage(`{"type":"object","properties":{"query":{"type":"string","description":"one to four rare words, such as: dentist tuesday"}},` +
-				`"required":["query"],"additionalProperties":false}`),
-		},
-		Needs: participants.ReadMemory,
-		Do: func(ctx context.Context, s Scope, arguments json.RawMessage) (Answer, error) {
-			given, err := Arguments[recall](arguments)
-			if err != nil {
-				return Answer{}, err
-			}
+	return New("recall", "Search what was said in this room, also days ago, for messages that have all the words.",
+		`{"type":"object","properties":{"query":{"type":"string","description":"one to four rare words, such as: dentist tuesday"}},`+
+			`"required":["query"],"additionalProperties":false}`,
+		participants.ReadMemory, func(ctx context.Context, s Scope, given recall) (Answer, error) {
 			query, err := Wording("query", given.Query, mostQuery)
 			if err != nil {
 				return Answer{}, err
@@ -54,8 +43,7 @@ func Recall(m Memory, name func(earshot.ParticipantID) string) Tool {
 				return Answer{}, errors.New("nothing could be searched; give one to four words that stood in what was said, or answer without it")
 			}
 			return recalled(s, found, name), nil
-		},
-	}
+		})
 }
 
 // recalled returns the results as a model reads them. They are for those who may see all of them.
