@@ -138,7 +138,7 @@ func (b *Directory) Execute(ctx context.Context, by participants.Participant, o 
 func (b *Directory) made(ctx context.Context, by participants.Participant, o Order) (Record, error) {
 	user := cmp.Or(o.User, participants.Owner)
 	if user != participants.Owner {
-		gate, err := paths.OfSubuser(string(participants.Owner), string(user))
+		gate, err := paths.Of(string(participants.Owner), paths.Subuser, string(user))
 		if err != nil {
 			return Record{}, err
 		}
