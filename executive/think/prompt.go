@@ -18,7 +18,7 @@ const keptHead = 1 << 10
 
 // longform returns the prompt that begins a thought about q.
 func longform(set executive.Reasoning, q Question, m SegmentInput) string {
-	return instructions(set, m) + subject(q, m) +
+	return instructions(set, m) + subject(q) +
 		"\nThink it through. Say only what follows from what you can see here, and what is uncertain; stop when you have nothing to add.\n"
 }
 
@@ -26,7 +26,7 @@ func longform(set executive.Reasoning, q Question, m SegmentInput) string {
 // prompt does not mention that.
 func followOn(set executive.Reasoning, q Question, thought string, m SegmentInput) string {
 	var b strings.Builder
-	b.WriteString(instructions(set, m) + subject(q, m))
+	b.WriteString(instructions(set, m) + subject(q))
 	fmt.Fprintf(&b, "\nYou were thinking:\n%s\n", conversation.Escape(Condensed(thought, shown)))
 	if m.Update == (Update{}) {
 		b.WriteString("\nContinue your analysis exactly where it stops.\n")
@@ -59,7 +59,7 @@ func instructions(set executive.Reasoning, m SegmentInput) string {
 }
 
 // subject tells the model what to think about.
-func subject(q Question, m SegmentInput) string {
+func subject(q Question) string {
 	text := conversation.Escape(strings.Join(strings.Fields(string(q.Text)), " "))
 	switch {
 	case q.Cause.Asked() && q.Name != "":
@@ -75,7 +75,7 @@ func subject(q Question, m SegmentInput) string {
 // distilling returns the prompt that asks for the findings of a thought.
 func distilling(q Question, thought string, m SegmentInput) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "You have thought, and nobody has heard it.\n%s\nThis is what you thought:\n%s\n", strings.TrimSpace(subject(q, m)), conversation.Escape(Condensed(thought, shown)))
+	fmt.Fprintf(&b, "You have thought, and nobody has heard it.\n%s\nThis is what you thought:\n%s\n", strings.TrimSpace(subject(q)), conversation.Escape(Condensed(thought, shown)))
 	if len(m.Evidence) > 0 {
 		b.WriteString("\nThis is what you can point to:\n")
 	}

@@ -534,7 +534,7 @@ func (s *State) mindBusiness(now time.Time) {
 func (s *State) begin(t *thought, sorts bool, now time.Time) {
 	s.gen++
 	s.current, s.sorts, s.stopping = t, sorts, false
-	act := Act{Kind: Think, Gen: s.gen, Question: t.Question, Text: t.told(), Upto: t.upto, Goes: len(t.text) > 0, Last: t.last}
+	act := Act{Kind: Think, Gen: s.gen, Question: t.Question, Text: t.told(), Upto: t.upto, Goes: len(t.text) > 0}
 	if sorts {
 		act.Kind, act.Plain = Distil, t.tries > 0
 	} else {

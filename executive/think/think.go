@@ -122,7 +122,6 @@ type BufferedFinding struct {
 	Text       earshot.Text
 	Confidence float64
 	Until      time.Time
-	Used       bool // a reply has relied on it
 	Same       bool // visible to exactly the people who may see the thought
 }
 

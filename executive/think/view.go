@@ -33,7 +33,6 @@ type View struct {
 	Spans  []Span    // the positions of the finished segments in Text; the rest is the segment in progress
 	Began  time.Time // when the last segment began
 	Tokens int
-	Tries  int  // how many attempts in a row have failed
 	Misses bool // no model was available
 }
 
@@ -42,7 +41,7 @@ func (s *State) View() (all []View) {
 	for _, t := range s.thoughts {
 		v := View{
 			Question: t.Question, Phase: Waiting, Text: earshot.Text(t.text), Spans: slices.Clone(t.spans),
-			Began: t.began, Tokens: t.tokens, Tries: t.tries, Misses: t.missed > 0,
+			Began: t.began, Tokens: t.tokens, Misses: t.missed > 0,
 		}
 		switch {
 		case t == s.current && !s.sorts && !s.stopping:

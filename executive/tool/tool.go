@@ -19,8 +19,6 @@ import (
 // agent's.
 type Scope struct {
 	Agent earshot.ParticipantID
-	Name  string // of the agent
-	Path  earshot.Path
 	Home  earshot.Path // whose workspace it works in: its own, or its maker's
 	Room  earshot.RoomID
 	Turn  earshot.TurnID
@@ -41,8 +39,6 @@ type Scope struct {
 	// Rests returns what the answer rests on so far, including the question, and so does everything
 	// made from it: it is erased when any of that is forgotten. May be nil.
 	Rests func() []earshot.EventID
-
-	Depth int // how deeply agents have asked one another; 0 for a turn
 
 	// Budget is what is left to the turn, for all the agents that have a part in it together. It is
 	// required.
