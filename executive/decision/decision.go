@@ -28,48 +28,38 @@ type Input struct {
 	Addressees addressing.Addressees // of a written event
 }
 
-// Decide says whether to speak, and why. It is pure.
+// Decide says whether to speak, and why: by the first of its rules that applies. It is pure.
 func Decide(in Input) (earshot.Verdict, []string) {
 	named := in.Addressees.Named || in.To == conversation.Called || in.To == conversation.Pressed
-	switch {
-	case !in.Enabled:
-		return earshot.Silent, []string{Disabled}
-	case in.Mode == earshot.Paused:
-		return earshot.Silent, []string{unasked.OnHold}
-	case in.Mode == earshot.OffRecord: // it was admitted before that
-		return earshot.Silent, []string{Unheard}
-	case in.Late:
-		return earshot.Silent, []string{Late}
-	case !in.Known && in.To == "": // a voice need not be known to be answered
-		return earshot.Silent, []string{Stranger}
-	case in.Cut: // whomever it was said to
-		return earshot.Silent, []string{Commanded}
-	case in.To == conversation.Aside:
-		return earshot.Silent, []string{Overheard}
-	case in.To == conversation.Backchannel:
-		return earshot.Silent, []string{Murmured}
-	case in.To == conversation.Own: // it is only kept if it has cut a reply
-		return earshot.Silent, []string{Echoed}
-	case in.To == conversation.Unsure, in.To == conversation.Mumbled && (in.Quiet || !in.Heeded):
-		return earshot.Silent, []string{Unclear}
-	case in.To == conversation.Mumbled:
-		return earshot.Speak, []string{AsksBack}
-	case in.Want.Cuts():
-		return earshot.Silent, []string{Commanded}
-	case in.To == "" && !in.Addressees.Mine:
-		return earshot.Silent, []string{in.Addressees.Why}
-	case !in.Heeded:
-		return earshot.Silent, []string{Unheeded}
-	case in.Refuses:
-		return earshot.Silent, []string{attention.ToldNo}
-	case in.Quiet && !named && in.Want != reflex.Wake:
-		return earshot.Silent, []string{Hushed}
-	case in.To == conversation.Called:
-		return earshot.Speak, []string{addressing.Named}
-	case in.To == conversation.Following:
-		return earshot.Speak, []string{Follows}
-	case in.To == conversation.Pressed:
-		return earshot.Speak, []string{Pressed}
+	for _, rule := range []struct {
+		applies bool
+		verdict earshot.Verdict
+		reason  string
+	}{
+		{!in.Enabled, earshot.Silent, Disabled},
+		{in.Mode == earshot.Paused, earshot.Silent, unasked.OnHold},
+		{in.Mode == earshot.OffRecord, earshot.Silent, Unheard}, // it was admitted before that
+		{in.Late, earshot.Silent, Late},
+		{!in.Known && in.To == "", earshot.Silent, Stranger}, // a voice need not be known to be answered
+		{in.Cut, earshot.Silent, Commanded},                  // whomever it was said to
+		{in.To == conversation.Aside, earshot.Silent, Overheard},
+		{in.To == conversation.Backchannel, earshot.Silent, Murmured},
+		{in.To == conversation.Own, earshot.Silent, Echoed}, // it is only kept if it has cut a reply
+		{in.To == conversation.Unsure, earshot.Silent, Unclear},
+		{in.To == conversation.Mumbled && (in.Quiet || !in.Heeded), earshot.Silent, Unclear},
+		{in.To == conversation.Mumbled, earshot.Speak, AsksBack},
+		{in.Want.Cuts(), earshot.Silent, Commanded},
+		{in.To == "" && !in.Addressees.Mine, earshot.Silent, in.Addressees.Why},
+		{!in.Heeded, earshot.Silent, Unheeded},
+		{in.Refuses, earshot.Silent, attention.ToldNo},
+		{in.Quiet && !named && in.Want != reflex.Wake, earshot.Silent, Hushed},
+		{in.To == conversation.Called, earshot.Speak, addressing.Named},
+		{in.To == conversation.Following, earshot.Speak, Follows},
+		{in.To == conversation.Pressed, earshot.Speak, Pressed},
+	} {
+		if rule.applies {
+			return rule.verdict, []string{rule.reason}
+		}
 	}
 	return earshot.Speak, []string{in.Addressees.Why}
 }
