@@ -31,52 +31,11 @@ var (
 
 	past = language.Set("was did said spoke had went called fired died yesterday ago last")
 
-	clockSigns = lines(`
-		half past
-		quarter past
-		quarter to
-		at one
-		at two
-		at three
-		at four
-		at five
-		at six
-		at seven
-		at eight
-		at nine
-		at ten
-		at eleven
-		at twelve
-		next week
-		next month
-		next year
-		this evening
-		this afternoon
-		in the morning
-		this weekend
-	`)
+	clockSigns = phrases(`half past, quarter past, quarter to, at one, at two, at three, at four, at five, at six,
+		at seven, at eight, at nine, at ten, at eleven, at twelve, next week, next month, next year, this evening,
+		this afternoon, in the morning, this weekend`)
 
-	keepSigns = lines(`
-		bear in mind
-		keep in mind
-		dont forget
-		mustnt forget
-		must not forget
-		do not forget
-		intolerant
-		diabetic
-		cant eat
-		cant have
-		doesnt eat
-		doesnt drink
-		does not eat
-		does not drink
-		allergic
-		vegetarian
-		vegan
-		birthday is
-		deadline
-		i promise
-		make a note
-	`)
+	keepSigns = phrases(`bear in mind, keep in mind, dont forget, mustnt forget, must not forget, do not forget,
+		intolerant, diabetic, cant eat, cant have, doesnt eat, doesnt drink, does not eat, does not drink, allergic,
+		vegetarian, vegan, birthday is, deadline, i promise, make a note`)
 )

@@ -78,32 +78,8 @@ var (
 		"minute": time.Minute, "minutes": time.Minute, "hour": time.Hour, "hours": time.Hour, "day": longestRefusal, "days": longestRefusal,
 	}
 
-	refusals = lines(`
-		not now
-		not right now
-		not at the moment
-		be quiet
-		keep quiet
-		stay quiet
-		quiet please
-		be silent
-		shush
-		hush
-		shut up
-		dont interrupt
-		stop interrupting
-		dont disturb
-		do not disturb
-		leave us alone
-		leave me alone
-		leave us in peace
-		nobody asked you
-		no one asked you
-		mind your own business
-		stop butting in
-		keep out of this
-		stay out of this
-		not interested
-		tell me later
-	`)
+	refusals = phrases(`not now, not right now, not at the moment, be quiet, keep quiet, stay quiet, quiet please,
+		be silent, shush, hush, shut up, dont interrupt, stop interrupting, dont disturb, do not disturb,
+		leave us alone, leave me alone, leave us in peace, nobody asked you, no one asked you, mind your own business,
+		stop butting in, keep out of this, stay out of this, not interested, tell me later`)
 )

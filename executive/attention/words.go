@@ -11,8 +11,8 @@ import (
 func said(all []string) string { return " " + strings.Join(all, " ") + " " }
 
 // says reports whether a text made by [said] contains any of some phrases.
-func says(text string, phrases []string) bool {
-	for _, p := range phrases {
+func says(text string, some []string) bool {
+	for _, p := range some {
 		if strings.Contains(text, " "+p+" ") {
 			return true
 		}
@@ -30,12 +30,10 @@ func has(all []string, some map[string]bool) bool {
 	return false
 }
 
-// lines returns the phrases of a list, one on each line.
-func lines(list string) (all []string) {
-	for l := range strings.Lines(list) {
-		if l = strings.TrimSpace(l); l != "" {
-			all = append(all, strings.Join(language.Plain(l), " "))
-		}
+// phrases returns the phrases of a list, which are separated by commas.
+func phrases(list string) (all []string) {
+	for p := range strings.SplitSeq(list, ",") {
+		all = append(all, strings.Join(language.Plain(p), " "))
 	}
 	return all
 }
