@@ -5,6 +5,8 @@
 package decision
 
 import (
+	"slices"
+
 	"earshot"
 	"earshot/conversation"
 	"earshot/executive/addressing"
@@ -68,4 +70,67 @@ func Decide(in Input) (earshot.Verdict, []string) {
 func (in Input) AsksModel() bool {
 	verdict, _ := Decide(in)
 	return verdict == earshot.Speak && in.Want == reflex.None
+}
+
+// The reasons for a decision, as they stand in the journal.
+const (
+	Unheeded  = "several people are here, and executive.multi_party.enabled is false"
+	Follows   = "it was said aloud right after my answer"
+	Pressed   = "it was said aloud while the talk key was held"
+	Overheard = "it was said aloud, and not to me"
+	Murmured  = "it only showed that somebody is listening"
+	Unclear   = "it was said aloud, and I hardly understood it"
+	AsksBack  = "it was said to me, but I hardly understood it, so I ask them to say it again"
+	Echoed    = "it is the echo of my own voice, which cut me off"
+	Stranger  = "I do not know who said it"
+	Hushed    = "I was asked to be quiet"
+	Commanded = "it tells me to stop"
+	Disabled  = "executive.enabled is false"
+	Unheard   = "the room is off the record"
+	Late      = "it arrived long after it was written"
+	Replied   = "it replies to what I wrote"
+	Reworded  = "its author changed it while I was answering, so I start again"
+	Confirmed = "somebody with the right to do so confirmed a tool call that had been held back"
+	OwnWords  = "it was asked with the asker's own words alone"
+)
+
+// The reasons for decisions about what is said to a working agent.
+const (
+	HowFar     = "it asks how far I am, so I say so without stopping"
+	Meanwhile  = "it has nothing to do with my current work, so I go on and answer afterwards"
+	Afterwards = "it is another task, so I do it after the current one"
+	Replaces   = "it replaces what I was doing"
+	Steers     = "it changes how I should do my current work, so I start that again"
+	Considers  = "it concerns what I am thinking about, so I take it into account"
+	Thinks     = "so I stop thinking about the earlier question"
+)
+
+// The reasons for decisions about what agents say to each other.
+const (
+	HandedTo  = "another agent calls me"
+	Overtaken = "a person asked something in the meantime, and people go first"
+	Broadcast = "every agent was asked, so their answers call nobody"
+	Enough    = "the agents have reached the limit of executive.multi_party.turn_limit messages in a row"
+	Again     = "the agents keep repeating themselves"
+	Passing   = "an agent passes control to a person"
+	Foreign   = "it calls another user's agent, which only people may do"
+)
+
+// own are the reasons that have nothing to do with what agents say unasked.
+var own = []string{
+	addressing.Alone, addressing.Named, addressing.Everybody, addressing.Whispered, addressing.ToOthers, addressing.Misses, addressing.Elsewhere, Unheeded, Follows, Pressed, Overheard, Murmured, Unclear, AsksBack, Echoed, Stranger,
+	Hushed, Commanded, Disabled, unasked.OnHold, Unheard, unasked.Due, Late, unasked.NewVoice, Replied, Reworded, Confirmed, OwnWords,
+	HandedTo, Overtaken, Broadcast, Enough, Again, Passing, Foreign,
+	HowFar, Meanwhile, Afterwards, Replaces, Steers, Considers, Thinks,
+}
+
+// Reasons returns every possible reason for a decision, without duplicates, as it stands in the
+// journal.
+func Reasons() (all []string) {
+	for _, r := range slices.Concat(own, attention.Reasons()) {
+		if !slices.Contains(all, r) {
+			all = append(all, r)
+		}
+	}
+	return all
 }
