@@ -150,12 +150,6 @@ func (r *Registry) unproven(p Participant) error {
 		fmt.Sprintf("if that is you, ask the owner to add %s to your handles in external_actors, or to give you a token (earshot token create %q); or use another name", h, p.Name))
 }
 
-// showed reports whether a token was shown just now.
-func (r *Registry) showed(g tokenProof) bool {
-	at, is := r.shown[g]
-	return is && r.now().Sub(at) <= vacant
-}
-
 // now returns the time. Without a clock, it is always the same.
 func (r *Registry) now() time.Time {
 	if r.setup.Now == nil {

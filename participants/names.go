@@ -56,12 +56,7 @@ func example(name string) string { return cmp.Or(nearest(name), "Ann") }
 
 // nearest returns a valid name made from name; empty if there is none.
 func nearest(name string) string {
-	plain := strings.Map(func(r rune) rune {
-		if unicode.IsLetter(r) || unicode.IsMark(r) || r == ' ' {
-			return r
-		}
-		return -1
-	}, OneLine(name))
+	plain := only(OneLine(name), func(r rune) bool { return unicode.IsLetter(r) || unicode.IsMark(r) || r == ' ' })
 	for _, e := range []string{plain, unreserved(plain)} {
 		if shown, problem := check(e); problem == "" {
 			return shown
@@ -281,9 +276,12 @@ func unreserved(name string) string {
 }
 
 // letters returns only the letters of s.
-func letters(s string) string {
+func letters(s string) string { return only(s, unicode.IsLetter) }
+
+// only returns the characters of s that fit.
+func only(s string, fits func(rune) bool) string {
 	return strings.Map(func(r rune) rune {
-		if unicode.IsLetter(r) {
+		if fits(r) {
 			return r
 		}
 		return -1
