@@ -50,7 +50,7 @@ func (g *Request) Words(ctx context.Context) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
 		for mute := false; ; {
 			said, err := g.ask(ctx, yield)
-			var fault *llm.Error
+			fault, faulty := errors.AsType[*llm.Error](err)
 			switch {
 			case said || ctx.Err() != nil:
 				return // err, if any, was yielded
@@ -58,7 +58,7 @@ func (g *Request) Words(ctx context.Context) iter.Seq2[string, error] {
 				g.Passed = true
 				yield(g.Parting, nil)
 				return
-			case errors.As(err, &fault) && fault.Fault == llm.TooLong && g.shorten():
+			case faulty && fault.Fault == llm.TooLong && g.shorten():
 				g.Halved = true
 			case err != nil:
 				yield("", err)
@@ -196,9 +196,8 @@ const FaultKey = "model"
 // FaultKind returns what went wrong, for the log and for those who may not know what was asked: a
 // server may quote the prompt in its own words, so those do not get there.
 func FaultKind(err error) string {
-	var e *llm.Error
-	switch {
-	case errors.As(err, &e):
+	switch e, faulty := errors.AsType[*llm.Error](err); {
+	case faulty:
 		return e.Engine + ": " + string(e.Fault)
 	case errors.Is(err, turn.ErrUnheard), errors.Is(err, ErrNoModel), errors.Is(err, errMute), errors.Is(err, llm.ErrParked):
 		return err.Error()
@@ -210,9 +209,8 @@ func FaultKind(err error) string {
 // asked.
 func FaultNotice(err error) earshot.Notice {
 	n := earshot.Notice{Key: FaultKey, Text: err.Error()}
-	var e *llm.Error
-	switch {
-	case errors.As(err, &e):
+	switch e, faulty := errors.AsType[*llm.Error](err); {
+	case faulty:
 		if e.Fault == llm.Unreachable { // how the connection failed is for the log
 			brief := *e
 			brief.Err = nil

@@ -2,6 +2,7 @@ package think
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -37,31 +38,21 @@ const (
 
 var errAnswer = errors.New("the model's answer does not follow the schema")
 
-// schemaOf returns the schema for findings that rest on this many lines of evidence.
-func schemaOf(evidence int) json.RawMessage { return schema("evidence", "e", evidence) }
-
-// mergingOf returns the schema for the merges of this many findings.
-func mergingOf(findings int) json.RawMessage { return schema("merges", "f", findings) }
-
-// schema returns the schema of findings, each with a list of labels.
+// schema returns the schema of findings, each with a list of the first n labels.
 func schema(list, prefix string, n int) json.RawMessage {
+	var labels []string
+	for i := range n {
+		labels = append(labels, strconv.Quote(label(prefix, i)))
+	}
 	item := `"maxItems":0`
 	if n > 0 {
-		item = `"items":{"enum":[` + strings.Join(labels(prefix, n), ",") + `]}`
+		item = `"items":{"enum":[` + strings.Join(labels, ",") + `]}`
 	}
 	return json.RawMessage(fmt.Sprintf(`{"type":"object","properties":{"findings":{"type":"array","maxItems":%d,"items":{"type":"object",`+
 		`"properties":{"text":{"type":"string"},"%s":{"type":"array",%s},"confidence":{"type":"number"},`+
 		`"minutes":{"type":"number"},"worth_saying":{"type":"boolean"}},`+
 		`"required":["text","%s","confidence","minutes","worth_saying"],"additionalProperties":false}}},`+
 		`"required":["findings"],"additionalProperties":false}`, mostFindings, list, item, list))
-}
-
-// labels returns the first n labels as JSON.
-func labels(prefix string, n int) (all []string) {
-	for i := range n {
-		all = append(all, strconv.Quote(label(prefix, i)))
-	}
-	return all
 }
 
 func label(prefix string, i int) string { return prefix + strconv.Itoa(i+1) }
@@ -128,10 +119,7 @@ func ParseFindings(data []byte, q Question, evidence []Evidence, now time.Time) 
 			continue
 		}
 		if q.Cause.Asked() && len(found) == 0 {
-			f.Answers = q.About
-			if f.Answers == "" {
-				f.Answers = q.ID
-			}
+			f.Answers = cmp.Or(q.About, q.ID)
 		}
 		found = append(found, f)
 	}

@@ -399,7 +399,7 @@ func (m *Mind) answer(ctx context.Context, act Act, matter SegmentInput) (a Answ
 	for _, e := range matter.Evidence {
 		from.Evidence = append(from.Evidence, string(e.Event))
 	}
-	text, err := m.ask(ctx, matter, distilling(act.Question, act.Text, matter), schemaOf(len(matter.Evidence)), from)
+	text, err := m.ask(ctx, matter, distilling(act.Question, act.Text, matter), schema("evidence", "e", len(matter.Evidence)), from)
 	if err != nil {
 		return a, err
 	}
@@ -411,7 +411,7 @@ func (m *Mind) answer(ctx context.Context, act Act, matter SegmentInput) (a Answ
 		a.Findings = slices.DeleteFunc(a.Findings, func(f Finding) bool { return knows(matter.Buffered, f, now) })
 	}
 	if old, fresh := merging(matter.Buffered, a.Findings, now); !fits(matter.Buffered, a.Findings) && len(old)+len(fresh) > 1 {
-		text, err := m.ask(ctx, matter, condensing(old, fresh), mergingOf(len(old)+len(fresh)), act.Question.origin(matter))
+		text, err := m.ask(ctx, matter, condensing(old, fresh), schema("merges", "f", len(old)+len(fresh)), act.Question.origin(matter))
 		if err == nil {
 			a.Findings, err = merged([]byte(text), old, fresh, a.Findings, now)
 		}

@@ -264,13 +264,12 @@ func (s *State) end(e Event) {
 		return
 	}
 	s.current, s.stopping, s.sorts = nil, false, false
-	switch {
-	case sorts:
+	if sorts {
 		s.sortedOut(t, e, stopping)
-	default:
-		t.upto = max(t.upto, e.Upto)
-		s.stretched(t, e, stopping)
+		return
 	}
+	t.upto = max(t.upto, e.Upto)
+	s.stretched(t, e, stopping)
 }
 
 // Gives reports whether the findings of request gen are still to be recorded, which is so if nobody
@@ -580,12 +579,7 @@ func (s *State) Due() (at time.Time) {
 	return at
 }
 
-func later(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
-}
+func later(a, b time.Time) time.Time { return slices.MaxFunc([]time.Time{b, a}, time.Time.Compare) }
 
 // Busy reports whether there is anything to think about.
 func (s *State) Busy() bool { return !s.closed && (len(s.thoughts) > 0 || s.fresh != nil) }

@@ -215,14 +215,14 @@ func (t *Thinker) tellThought(b *strings.Builder, v think.View) {
 	b.WriteString("\n")
 	from := 0
 	for _, s := range v.Spans {
-		fmt.Fprintf(b, "  %s  %s\n", s.At.Local().Format("15:04:05"), oneThought(v.Text[s.From:s.To]))
+		fmt.Fprintf(b, "  %s  %s\n", s.At.Local().Format("15:04:05"), string(dialogue.OneLine(v.Text[s.From:s.To])))
 		if s.Cut != nil {
 			fmt.Fprintf(b, "            … %s\n", t.gaveWay(*s.Cut))
 		}
 		from = s.To
 	}
 	if rest := v.Text[from:]; rest != "" {
-		fmt.Fprintf(b, "  %s  %s\n", v.Began.Local().Format("15:04:05"), oneThought(rest))
+		fmt.Fprintf(b, "  %s  %s\n", v.Began.Local().Format("15:04:05"), string(dialogue.OneLine(rest)))
 	}
 }
 
@@ -230,8 +230,6 @@ func (t *Thinker) tellThought(b *strings.Builder, v think.View) {
 var phases = map[think.Phase]string{
 	think.Waiting: "Waiting to think", think.Thinking: "Thinking", think.Parked: "Parked, to be continued later", think.Sorting: "Summing up the findings",
 }
-
-func oneThought(text earshot.Text) string { return string(dialogue.OneLine(text)) }
 
 // gaveWay says what a thought gave way to.
 func (t *Thinker) gaveWay(to earshot.Interruption) string {

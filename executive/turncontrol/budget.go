@@ -119,7 +119,8 @@ func (b *Budget) Take(m Event) {
 	case Word:
 		b.Count++
 		b.Last = m.By
-		b.keep(m.Text)
+		b.said = append(b.said, fingerprintOf(m.Text))
+		b.said = slices.Delete(b.said, 0, max(0, len(b.said)-window))
 	case Set:
 		b.own = append(b.own, m.Of)
 		b.own = slices.Delete(b.own, 0, max(0, len(b.own)-mostOwn))

@@ -130,12 +130,6 @@ func (p fingerprint) near(o fingerprint) bool {
 	return float64(both) >= same*float64(len(p.pairs)+len(o.pairs)-both)
 }
 
-// keep remembers what an agent said.
-func (b *Budget) keep(text earshot.Text) {
-	b.said = append(b.said, fingerprintOf(text))
-	b.said = slices.Delete(b.said, 0, max(0, len(b.said)-window))
-}
-
 // Repeats reports whether the last message has been said so often that the agents make no progress:
 // it has two near duplicates among the messages before it. Two short answers are the same only if
 // they answer the same.
