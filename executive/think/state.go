@@ -415,15 +415,20 @@ func (s *State) stop(e Event) {
 		s.fresh = nil
 	}
 	for _, t := range slices.Clone(s.thoughts) {
-		switch {
-		case !e.Fit(t.Question):
-		case t == s.current:
-			t.drop, t.cut = true, e.Cut
-			s.cancel()
-		default:
-			s.abandon(t, e.Now)
+		if e.Fit(t.Question) {
+			s.dismiss(t, e.Cut, e.Now)
 		}
 	}
+}
+
+// dismiss ends a thought in favour of something else: at once, or when its request has ended.
+func (s *State) dismiss(t *thought, by earshot.Interruption, now time.Time) {
+	if t == s.current {
+		t.drop, t.cut = true, by
+		s.cancel()
+		return
+	}
+	s.abandon(t, now)
 }
 
 // abandon ends a thought that has no request under way.
@@ -517,14 +522,8 @@ func (s *State) forget(now time.Time) {
 func (s *State) mindBusiness(now time.Time) {
 	by := earshot.Interruption{Signal: ByRule, At: now}
 	for _, t := range slices.Clone(s.thoughts) {
-		switch {
-		case !t.unasked() || t.finished || t.drop:
-		case t != s.current:
-			t.cut = by
-			s.abandon(t, now)
-		case !s.sorts:
-			t.drop, t.cut = true, by
-			s.cancel()
+		if t.unasked() && !t.finished && !t.drop && !(t == s.current && s.sorts) {
+			s.dismiss(t, by, now)
 		}
 	}
 }
