@@ -232,7 +232,6 @@ func (r *Registry) entitled(h earshot.Handle, p Participant) Participant {
 	return p
 }
 
-// kind returns the type of a newcomer.
 func (n Newcomer) kind() Type {
 	if n.Type.external() {
 		return n.Type

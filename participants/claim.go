@@ -99,7 +99,6 @@ func (r *Registry) claimed(account earshot.Handle, name string, proven func(ears
 	return p, had, err
 }
 
-// own returns the account's own person.
 func (r *Registry) own(account earshot.Handle) (Participant, error) {
 	if p := r.Resolve(account); p.ID != "" {
 		return p, nil
@@ -252,7 +251,6 @@ func (r *Registry) sweep(now time.Time) {
 	}
 }
 
-// forget forgets a guest.
 func (r *Registry) forget(id earshot.ParticipantID) {
 	r.names.remove(r.people[id].Name, id)
 	delete(r.people, id)

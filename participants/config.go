@@ -51,7 +51,6 @@ func DefaultConfig() Config {
 	return Config{AllowDynamicCreation: true, AnonymousPattern: "guest_{timestamp}"}
 }
 
-// name returns the name of a.
 func (a Actor) name() string { return cmp.Or(a.DisplayName, string(a.ID)) }
 
 // nameKey returns the key that holds the name of a.
@@ -120,7 +119,6 @@ func (c Config) Validate() error {
 	return errors.Join(faults...)
 }
 
-// validate reports every fault in a.
 func (a Actor) validate() error {
 	faults := []error{a.checkID()}
 	_, wrong := checkWhole(a.name())

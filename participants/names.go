@@ -40,7 +40,6 @@ func CheckAgent(name string) (string, error) {
 	return shown, nil
 }
 
-// wrongName returns the error for a name.
 func wrongName(name, problem string) error {
 	switch {
 	case problem == "":
@@ -275,7 +274,6 @@ func unreserved(name string) string {
 	return strings.Join(slices.DeleteFunc(left, func(w string) bool { return fold(w) == "the" }), " ")
 }
 
-// letters returns only the letters of s.
 func letters(s string) string { return only(s, unicode.IsLetter) }
 
 // only returns the characters of s that fit.

@@ -113,7 +113,6 @@ func (r *Registry) release(s sessionEntry) {
 	}
 }
 
-// somewhere reports whether somebody has a session.
 func (r *Registry) somewhere(who earshot.ParticipantID) bool {
 	for _, s := range r.sessions {
 		if s.Participant == who {

@@ -23,7 +23,6 @@ func Refusal(text earshot.Text) (lasts time.Duration, is bool) {
 	return lasting(ws), true
 }
 
-// question reports whether a sentence asks anything.
 func (s sentence) question() bool { return s.asks || interrogative[begun(s.words)[0]] }
 
 // longestRefusing is the longest refusal in words. In a longer sentence, the same words talk about

@@ -1,6 +1,7 @@
 package attention
 
 import (
+	"slices"
 	"strings"
 
 	"earshot/language"
@@ -127,22 +128,12 @@ func said(all []string) string { return " " + strings.Join(all, " ") + " " }
 
 // says reports whether a text made by [said] contains any of some phrases.
 func says(text string, some []string) bool {
-	for _, p := range some {
-		if strings.Contains(text, " "+p+" ") {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(some, func(p string) bool { return strings.Contains(text, " "+p+" ") })
 }
 
 // has reports whether all contains any of some words.
 func has(all []string, some map[string]bool) bool {
-	for _, w := range all {
-		if some[w] {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(all, func(w string) bool { return some[w] })
 }
 
 // phrases returns the phrases of a list, which are separated by commas.

@@ -1,6 +1,7 @@
 package attention
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -160,22 +161,14 @@ func (r *reader) asksRoom(l Line) bool {
 // calls reports whether text calls somebody present: it begins or ends with a name, or contains a
 // word for a family member.
 func (r *reader) calls(text string) bool {
-	for _, name := range r.people {
-		if strings.HasPrefix(text, name) || strings.HasSuffix(text, name) {
-			return true
-		}
-	}
-	return says(text, kin)
+	return says(text, kin) || slices.ContainsFunc(r.people, func(name string) bool {
+		return strings.HasPrefix(text, name) || strings.HasSuffix(text, name)
+	})
 }
 
 // mentions reports whether text names somebody present.
 func (r *reader) mentions(text string) bool {
-	for _, name := range r.people {
-		if strings.Contains(text, name) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(r.people, func(name string) bool { return strings.Contains(text, name) })
 }
 
 // performs reports whether a line is not meant literally.

@@ -38,7 +38,6 @@ func (h *Commands) note(ctx context.Context, c command.Call) (string, error) {
 
 var errNobodyReminds = errors.New("a reminder needs somebody to remind; say who you are with --identity NAME")
 
-// remind answers /remind.
 func (h *Commands) remind(ctx context.Context, c command.Call) (string, error) {
 	if c.By.ID == participants.Generic {
 		return "", errNobodyReminds
@@ -74,7 +73,6 @@ func (h *Commands) listReminders(c command.Call) string {
 	return strings.TrimRight(b.String(), "\n")
 }
 
-// cancelReminder gives up one of them.
 func (h *Commands) cancelReminder(ctx context.Context, c command.Call, number string) (string, error) {
 	n, err := strconv.Atoi(strings.TrimSpace(number))
 	if err != nil {

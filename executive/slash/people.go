@@ -52,7 +52,6 @@ func (h *Commands) claim(ctx context.Context, session participants.Session, name
 	return who, err
 }
 
-// whoami tells somebody who they are.
 func (h *Commands) whoami(c command.Call) string {
 	if c.By.ID == "" {
 		return fmt.Sprintf("I do not know who %s is.", c.Event.From)
@@ -81,7 +80,6 @@ func (h *Commands) merge(ctx context.Context, c command.Call) (string, error) {
 	return fmt.Sprintf("%s is now %s; /split %q undoes that.", other.Name, keep.Name, other.Name), nil
 }
 
-// split undoes a merger.
 func (h *Commands) split(ctx context.Context, c command.Call) (string, error) {
 	named, err := h.named([]string{strings.Join(namesIn(string(c.Args)), " ")}, 1, "/split NAME")
 	if err != nil {

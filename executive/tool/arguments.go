@@ -63,7 +63,6 @@ func wrong(err error) string {
 	return strings.TrimPrefix(err.Error(), "json: ")
 }
 
-// takes lists the fields of a struct.
 func takes(t reflect.Type) string {
 	var fields []string
 	for f := range t.Fields() {
@@ -76,7 +75,6 @@ func takes(t reflect.Type) string {
 	return strings.Join(fields, ", ")
 }
 
-// kind returns the JSON name of a type.
 func kind(t reflect.Type) string {
 	switch t.Kind() {
 	case reflect.String:

@@ -121,7 +121,6 @@ func (c *Context) Table(set executive.Config) tool.Table {
 	return c.Progress.Watch(c.onlyLook(append(t, c.Tools...)))
 }
 
-// note records a memo.
 func (c *Context) note(ctx context.Context, _ tool.Scope, text earshot.Text) error {
 	return c.Exchange.Keep(ctx, c.event(earshot.Memo{Text: text}))
 }

@@ -62,7 +62,6 @@ func EventOf(e earshot.Event, kind func(earshot.ParticipantID) participants.Type
 	return Event{}
 }
 
-// written returns the meaning of a message.
 func written(e earshot.Event, m earshot.Message, kind func(earshot.ParticipantID) participants.Type) Event {
 	by := kind(e.Author)
 	machine := func(id earshot.ParticipantID) bool { return kind(id).Machine() }

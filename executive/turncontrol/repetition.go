@@ -111,7 +111,6 @@ func (p fingerprint) with(before fingerprint) fingerprint {
 	return fingerprint{words, pairsOf(words), before.numbers*31 + p.numbers}
 }
 
-// near reports whether p and o are near duplicates.
 func (p fingerprint) near(o fingerprint) bool {
 	if p.numbers != o.numbers || len(p.pairs) == 0 || len(o.pairs) == 0 {
 		return false

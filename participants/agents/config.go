@@ -31,7 +31,6 @@ type Entry struct {
 // SetDefaults sets the defaults of an entry. It is called before the entry is read.
 func (e *Entry) SetDefaults() { e.AutoReply = true }
 
-// profile returns what the entry says about the agent.
 func (e Entry) profile() earshot.Profile {
 	p := earshot.Profile{
 		Name: e.Name, Description: e.Description, Prompt: earshot.Text(e.Prompt), Engine: e.Engine, Model: e.Model,
@@ -41,7 +40,6 @@ func (e Entry) profile() earshot.Profile {
 	return p
 }
 
-// owner returns the user to whom the agent belongs.
 func (e Entry) owner() earshot.ParticipantID {
 	return cmp.Or(earshot.ParticipantID(e.User), participants.Owner)
 }

@@ -90,7 +90,6 @@ func yes(word string) (*bool, error) {
 	return &is, nil
 }
 
-// apply applies e to p.
 func (e Edit) apply(p *earshot.Profile) {
 	set(&p.Name, e.Name)
 	set(&p.Description, e.Description)
@@ -134,7 +133,6 @@ func (b *Directory) Execute(ctx context.Context, by participants.Participant, o 
 	return was, is, participants.Refuse(ErrProfile, fmt.Sprintf("nothing can be %s", participants.OneLine(string(o.Act))), "make, change or end an agent")
 }
 
-// made makes an agent.
 func (b *Directory) made(ctx context.Context, by participants.Participant, o Order) (Record, error) {
 	user := cmp.Or(o.User, participants.Owner)
 	if user != participants.Owner {

@@ -35,7 +35,6 @@ func subuserPath(id string) (earshot.Path, error) {
 	return paths.Of(string(participants.Owner), paths.Subuser, id)
 }
 
-// gatewayName returns the name of the gateway of a subuser.
 func gatewayName(id string) string { return id + " gateway" }
 
 // Gate returns the subuser whose agents r gives access to; empty if r is not a gateway.
