@@ -291,11 +291,7 @@ func tidy(name string) string {
 
 // seen returns the part of s that is examined, as valid text.
 func seen(s string) string {
-	const most = 16 * maxName
-	if len(s) > most {
-		s = s[:most]
-	}
-	return strings.ToValidUTF8(s, "")
+	return strings.ToValidUTF8(s[:min(len(s), 16*maxName)], "")
 }
 
 // about returns a description in a form that can be part of a prompt: in one line, without brackets
