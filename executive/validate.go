@@ -93,7 +93,8 @@ func (c Speech) validate() error {
 		faults = append(faults, field.Check(strings.TrimSpace(name) != "" && utf8.RuneCountInString(name) <= longestName,
 			"heard_as", "has %q as entry %d; must be a name of at most %d characters", name[:min(len(name), longestName)], i+1, longestName))
 	}
-	return errors.Join(append(faults, field.Check(c.LeastConfidence >= 0 && c.LeastConfidence <= 1, "least_confidence", "is %v; must be from 0 to 1", c.LeastConfidence))...)
+	faults = append(faults, field.Check(c.LeastConfidence >= 0 && c.LeastConfidence <= 1, "least_confidence", "is %v; must be from 0 to 1", c.LeastConfidence))
+	return errors.Join(faults...)
 }
 
 func (c Reasoning) validate() error {
@@ -134,8 +135,9 @@ func (c Sight) validate() error {
 		faults = append(faults, field.Check(strings.TrimSpace(string(room)) != "" && !slices.Contains(c.Rooms[:i], room),
 			"rooms", "lists %q, which is empty or listed twice; must be names of rooms, such as %s", room, earshot.Desk))
 	}
-	return errors.Join(append(faults, field.Check(c.CaptionsPerHour >= 0 && c.CaptionsPerHour <= mostCaptions,
-		"captions_per_hour", "is %d; must be from 0 to %d", c.CaptionsPerHour, mostCaptions))...)
+	faults = append(faults, field.Check(c.CaptionsPerHour >= 0 && c.CaptionsPerHour <= mostCaptions,
+		"captions_per_hour", "is %d; must be from 0 to %d", c.CaptionsPerHour, mostCaptions))
+	return errors.Join(faults...)
 }
 
 func (c MultiParty) validate() error {

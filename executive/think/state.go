@@ -304,8 +304,7 @@ func (s *State) stretched(t *thought, e Event, stopping bool) {
 		if !stopping {
 			t.cut = earshot.Interruption{Signal: ByPriority, At: e.Now}
 		}
-		cut := t.cut
-		st.Cut, st.Dropped = &cut, s.Rules.Sequential || t.heard+1 >= MostSegments
+		st.Cut, st.Dropped = new(t.cut), s.Rules.Sequential || t.heard+1 >= MostSegments
 		t.tries, t.finished = 0, st.Dropped
 	case s.misses(t, e):
 		st.Outcome = earshot.Failed

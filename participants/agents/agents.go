@@ -66,8 +66,7 @@ func (r Record) event(act earshot.Act) earshot.Agent {
 		Act: act, ID: r.ID, Path: r.Path, User: r.User, PathKind: string(r.Kind), Role: string(r.Role), Configured: r.Configured,
 	}
 	if act != earshot.Ended {
-		p := r.Profile
-		a.Profile = &p
+		a.Profile = new(r.Profile)
 	}
 	return a
 }

@@ -48,8 +48,7 @@ func (e *Edit) Set(key, value string) (err error) {
 	case "description":
 		e.Description = &value
 	case "prompt":
-		text := earshot.Text(value)
-		e.Prompt = &text
+		e.Prompt = new(earshot.Text(value))
 	case "engine":
 		e.Engine = &value
 	case "model":
