@@ -1,6 +1,7 @@
 package executive
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -29,8 +30,8 @@ type Room struct {
 	Provider string `yaml:"-"`
 }
 
-// reserved are the beginnings of the IDs of rooms that are opened for a provider.
-var reserved = []string{"discord-"}
+// reserved is the beginning of the IDs of rooms that are opened for a provider.
+const reserved = "discord-"
 
 // Open reports whether everybody may enter.
 func (r Room) Open() bool { return len(r.Actors) == 0 && r.Provider == "" }
@@ -40,36 +41,25 @@ type Rooms []Room
 
 // All returns every room that there is, the desk first.
 func (r Rooms) All() []Room {
-	desk := Room{ID: earshot.Desk}
-	var others []Room
+	all := []Room{{ID: earshot.Desk, Name: string(earshot.Desk)}}
 	for _, room := range r {
-		if room.Name == "" {
-			room.Name = string(room.ID)
-		}
+		room.Name = cmp.Or(room.Name, string(room.ID))
 		if room.ID == earshot.Desk {
-			desk = room
+			all[0] = room
 			continue
 		}
-		others = append(others, room)
+		all = append(all, room)
 	}
-	if desk.Name == "" {
-		desk.Name = string(earshot.Desk)
-	}
-	return append([]Room{desk}, others...)
+	return all
 }
 
 // Validate reports every fault in r, not only the first.
 func (r Rooms) Validate() error {
-	var faults []error
-	if len(r) > mostRooms {
-		faults = append(faults, field.Errorf("rooms", "has %d entries; must have at most %d", len(r), mostRooms))
-	}
+	faults := []error{field.Check(len(r) <= mostRooms, "rooms", "has %d entries; must have at most %d", len(r), mostRooms)}
 	for i, room := range r {
 		at := fmt.Sprintf("rooms[%d]", i)
-		faults = append(faults, field.Under(at, room.validate()))
-		if slices.ContainsFunc(r[:i], func(other Room) bool { return other.ID == room.ID }) {
-			faults = append(faults, field.Errorf(at+".id", "is %q, as another room's", room.ID))
-		}
+		twice := slices.ContainsFunc(r[:i], func(other Room) bool { return other.ID == room.ID })
+		faults = append(faults, field.Under(at, room.validate()), field.Check(!twice, at+".id", "is %q, as another room's", room.ID))
 	}
 	return errors.Join(faults...)
 }
@@ -84,16 +74,10 @@ func (r Room) validate() error {
 	case strings.Trim(id, "abcdefghijklmnopqrstuvwxyz0123456789-_") != "" || strings.HasPrefix(id, "-"):
 		faults = append(faults, field.Errorf("id", "is %q; must be made of small letters, digits, - and _, such as kitchen", id))
 	}
-	for _, start := range reserved {
-		if strings.HasPrefix(string(r.ID), start) {
-			faults = append(faults, field.Errorf("id", "is %q; those that begin with %q are opened by themselves", r.ID, start))
-		}
-	}
-	if n := utf8.RuneCountInString(r.Name); n > longestRoom || strings.ContainsFunc(r.Name, func(r rune) bool { return !unicode.IsPrint(r) }) {
-		faults = append(faults, field.Errorf("name", "must be at most %d characters that can be seen", longestRoom))
-	}
-	if len(r.Actors) > mostRoomMembers {
-		faults = append(faults, field.Errorf("actors", "has %d entries; must have at most %d", len(r.Actors), mostRoomMembers))
-	}
-	return errors.Join(faults...)
+	unseen := strings.ContainsFunc(r.Name, func(r rune) bool { return !unicode.IsPrint(r) })
+	return errors.Join(append(faults,
+		field.Check(!strings.HasPrefix(string(r.ID), reserved), "id", "is %q; those that begin with %q are opened by themselves", r.ID, reserved),
+		field.Check(utf8.RuneCountInString(r.Name) <= longestRoom && !unseen, "name", "must be at most %d characters that can be seen", longestRoom),
+		field.Check(len(r.Actors) <= mostRoomMembers, "actors", "has %d entries; must have at most %d", len(r.Actors), mostRoomMembers),
+	)...)
 }

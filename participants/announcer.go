@@ -1,8 +1,8 @@
 package participants
 
 import (
+	"cmp"
 	"slices"
-	"strings"
 	"time"
 
 	"earshot"
@@ -114,10 +114,7 @@ func (a *Announcer) Steady(now time.Time) (news []Announcement) {
 		}
 	}
 	slices.SortFunc(calm, func(x, y earshot.ParticipantID) int {
-		if order := a.people[x].at[0].Compare(a.people[y].at[0]); order != 0 {
-			return order
-		}
-		return strings.Compare(string(x), string(y))
+		return cmp.Or(a.people[x].at[0].Compare(a.people[y].at[0]), cmp.Compare(x, y))
 	})
 	for _, who := range calm {
 		if n, ok := a.people[who].tell(who); ok {

@@ -117,17 +117,12 @@ func (r *Registry) Arrive(ctx context.Context, h earshot.Handle, n Newcomer) (Pa
 		return Participant{}, err
 	}
 	if a.Act == earshot.Renamed {
-		r.follows(id)
+		r.mu.Lock()
+		r.arrivals[id].renamed = r.now()
+		r.mu.Unlock()
 	}
 	p, _ := r.settledIn(h, id, n)
 	return p, nil
-}
-
-// follows notes that somebody was renamed just now.
-func (r *Registry) follows(id earshot.ParticipantID) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.arrivals[id].renamed = r.now()
 }
 
 // settledIn returns the person with the handle h, and whether nothing needs to be recorded about
@@ -237,7 +232,6 @@ func (r *Registry) entitled(h earshot.Handle, p Participant) Participant {
 	return p
 }
 
-// kind returns the type of a newcomer.
 func (n Newcomer) kind() Type {
 	if n.Type.external() {
 		return n.Type
@@ -297,20 +291,11 @@ func tidy(name string) string {
 
 // seen returns the part of s that is examined, as valid text.
 func seen(s string) string {
-	const most = 16 * maxName
-	if len(s) > most {
-		s = s[:most]
-	}
-	return strings.ToValidUTF8(s, "")
+	return strings.ToValidUTF8(s[:min(len(s), 16*maxName)], "")
 }
 
 // about returns a description in a form that can be part of a prompt: in one line, without brackets
 // and invisible characters.
 func about(description string) string {
-	return line(strings.Map(func(c rune) rune {
-		if hidden(c) && !unicode.IsSpace(c) {
-			return -1
-		}
-		return c
-	}, seen(description)), longestAbout)
+	return line(only(seen(description), func(c rune) bool { return !hidden(c) || unicode.IsSpace(c) }), longestAbout)
 }

@@ -110,12 +110,7 @@ func usable(name string) string {
 
 // predeclared reports whether the configuration sets somebody's name.
 func (r *Registry) predeclared(id earshot.ParticipantID) bool {
-	for _, a := range r.actors().Actors {
-		if a.ID == id {
-			return true
-		}
-	}
-	return id == Generic || r.people[id].Type == Internal
+	return r.configured(id) || id == Generic || r.people[id].Type == Internal
 }
 
 // Rename gives somebody another name, which old lines show too. Only somebody who may operate the

@@ -99,7 +99,6 @@ func (r *Registry) claimed(account earshot.Handle, name string, proven func(ears
 	return p, had, err
 }
 
-// own returns the account's own person.
 func (r *Registry) own(account earshot.Handle) (Participant, error) {
 	if p := r.Resolve(account); p.ID != "" {
 		return p, nil
@@ -148,12 +147,6 @@ func (r *Registry) unproven(p Participant) error {
 	}
 	return Refuse(ErrToken, fmt.Sprintf("%q is known by %s; giving the name is not enough", p.Name, vouching[h.Provider]),
 		fmt.Sprintf("if that is you, ask the owner to add %s to your handles in external_actors, or to give you a token (earshot token create %q); or use another name", h, p.Name))
-}
-
-// showed reports whether a token was shown just now.
-func (r *Registry) showed(g tokenProof) bool {
-	at, is := r.shown[g]
-	return is && r.now().Sub(at) <= vacant
 }
 
 // now returns the time. Without a clock, it is always the same.
@@ -258,7 +251,6 @@ func (r *Registry) sweep(now time.Time) {
 	}
 }
 
-// forget forgets a guest.
 func (r *Registry) forget(id earshot.ParticipantID) {
 	r.names.remove(r.people[id].Name, id)
 	delete(r.people, id)

@@ -1,6 +1,7 @@
 package participants
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -50,13 +51,7 @@ func DefaultConfig() Config {
 	return Config{AllowDynamicCreation: true, AnonymousPattern: "guest_{timestamp}"}
 }
 
-// name returns the name of a.
-func (a Actor) name() string {
-	if a.DisplayName == "" {
-		return string(a.ID)
-	}
-	return a.DisplayName
-}
+func (a Actor) name() string { return cmp.Or(a.DisplayName, string(a.ID)) }
 
 // nameKey returns the key that holds the name of a.
 func (a Actor) nameKey() string {
@@ -67,12 +62,7 @@ func (a Actor) nameKey() string {
 }
 
 // kind returns the type of a: a person unless it says otherwise.
-func (a Actor) kind() Type {
-	if a.Type == "" {
-		return Human
-	}
-	return a.Type
-}
+func (a Actor) kind() Type { return cmp.Or(a.Type, Human) }
 
 // owner returns the index of the actor who is the person of an account; -1 if there is none.
 func (c Config) owner(account earshot.Handle, name string) int {
@@ -103,10 +93,8 @@ func (c Config) anonymous(now time.Time, n int) string {
 
 // Validate reports every fault in c.
 func (c Config) Validate() error {
-	faults := []error{c.checkPattern()}
-	if n := len(c.Actors); n > mostPredeclared {
-		faults = append(faults, field.Errorf("actors", "has %d entries; must have at most %d", n, mostPredeclared))
-	}
+	n := len(c.Actors)
+	faults := []error{c.checkPattern(), field.Check(n <= mostPredeclared, "actors", "has %d entries; must have at most %d", n, mostPredeclared)}
 	names := makeNames()
 	ids, handles := make(map[earshot.ParticipantID]int), make(map[string]int)
 	for i, a := range c.Actors {
@@ -123,54 +111,43 @@ func (c Config) Validate() error {
 		}
 		names.add(a.name(), a.ID, false)
 		for k, h := range a.Handles {
-			if j, twice := handles[h]; twice {
-				faults = append(faults, field.Errorf(fmt.Sprintf("%s.handles[%d]", at, k), "is %q, which is a handle of actors[%d] already", h, j))
-			}
+			j, twice := handles[h]
+			faults = append(faults, field.Check(!twice, fmt.Sprintf("%s.handles[%d]", at, k), "is %q, which is a handle of actors[%d] already", h, j))
 			handles[h] = i
 		}
 	}
 	return errors.Join(faults...)
 }
 
-// validate reports every fault in a.
 func (a Actor) validate() error {
 	faults := []error{a.checkID()}
 	_, wrong := checkWhole(a.name())
 	if _, problem := check(a.name()); problem != "" && (a.DisplayName != "" || a.ID == Owner || wrong == "") {
 		faults = append(faults, field.Errorf(a.nameKey(), "is %q, which %s; such as %q would do", OneLine(a.name()), problem, example(a.name())))
 	}
-	if !a.kind().external() {
-		faults = append(faults, field.Errorf("type", "is %q; must be one of %s", a.Type, list(externals)))
-	}
-	if n := len(a.Description); n > longestDescription {
-		faults = append(faults, field.Errorf("description", "has %d bytes; must have at most %d, because it is part of every prompt", n, longestDescription))
-	}
-	if strings.ContainsFunc(a.Description, func(r rune) bool { return hidden(r) || strings.ContainsRune("[]\u2028\u2029", r) }) {
-		faults = append(faults, field.Errorf("description", "has a bracket or an invisible character in it; must be one line of text"))
-	}
+	odd := strings.ContainsFunc(a.Description, func(r rune) bool { return hidden(r) || strings.ContainsRune("[]\u2028\u2029", r) })
+	faults = append(faults,
+		field.Check(a.kind().external(), "type", "is %q; must be one of %s", a.Type, list(externals)),
+		field.Check(len(a.Description) <= longestDescription,
+			"description", "has %d bytes; must have at most %d, because it is part of every prompt", len(a.Description), longestDescription),
+		field.Check(!odd, "description", "has a bracket or an invisible character in it; must be one line of text"))
 	for i, h := range a.Handles {
-		if _, ok := parseHandle(h); !ok {
-			faults = append(faults, field.Errorf(fmt.Sprintf("handles[%d]", i), "is %q; must be a provider, a colon and an ID, such as console:uid1000", cut(h, maxName)))
-		}
+		_, ok := parseHandle(h)
+		faults = append(faults, field.Check(ok, fmt.Sprintf("handles[%d]", i), "is %q; must be a provider, a colon and an ID, such as console:uid1000", cut(h, maxName)))
 	}
 	for i, c := range a.Capabilities {
-		if !slices.Contains(capable, c) {
-			faults = append(faults, field.Errorf(fmt.Sprintf("capabilities[%d]", i), "is %q; must be one of %s", c, list(capable)))
-		}
+		faults = append(faults, field.Check(slices.Contains(capable, c), fmt.Sprintf("capabilities[%d]", i), "is %q; must be one of %s", c, list(capable)))
 	}
 	return errors.Join(faults...)
 }
 
 // list returns the choices as people read them.
 func list[S ~string](choices []S) string {
-	var b strings.Builder
-	for i, c := range choices {
-		if i > 0 {
-			b.WriteString(", ")
-		}
-		b.WriteString(string(c))
+	var all []string
+	for _, c := range choices {
+		all = append(all, string(c))
 	}
-	return b.String()
+	return strings.Join(all, ", ")
 }
 
 // checkID checks that no other part of the program could give the ID to somebody else, and that it

@@ -75,17 +75,9 @@ func (n nameIndex) also(name string, who earshot.ParticipantID) {
 func comparableNameOf(name string, agent bool) comparableName {
 	s := comparableName{folded: fold(name), ways: spellings(name)}
 	if !agent && strings.ContainsFunc(name, unicode.IsDigit) {
-		s.ways = append(s.ways, spellings(strings.Map(undigit, name))...)
+		s.ways = append(s.ways, spellings(only(name, func(r rune) bool { return !unicode.IsDigit(r) }))...)
 	}
 	return s
-}
-
-// undigit maps digits to nothing.
-func undigit(r rune) rune {
-	if unicode.IsDigit(r) {
-		return -1
-	}
-	return r
 }
 
 // sort returns some people without duplicates, in the order of their names.

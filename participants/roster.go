@@ -39,7 +39,6 @@ func (r *Registry) Go(room earshot.RoomID, id earshot.ParticipantID, session str
 	return !r.present(room, id)
 }
 
-// present reports whether somebody is in a room.
 func (r *Registry) present(room earshot.RoomID, id earshot.ParticipantID) bool {
 	for _, other := range r.here[room] {
 		if r.root(other) == r.root(id) {

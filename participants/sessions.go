@@ -1,8 +1,8 @@
 package participants
 
 import (
+	"cmp"
 	"slices"
-	"strings"
 	"time"
 
 	"earshot"
@@ -50,7 +50,8 @@ func (r *Registry) attach(s Session) earshot.Handle {
 	r.sessions[s.ID] = now
 	if now.handle != s.Account {
 		is := r.said[now.handle]
-		proven := is.proven || r.showed(tokenProof{s.Account, s.Participant})
+		at, shown := r.shown[tokenProof{s.Account, s.Participant}]
+		proven := is.proven || shown && r.now().Sub(at) <= vacant
 		r.said[now.handle] = claimedIdentity{s.Participant, proven, is.sessions + 1}
 	}
 	if again {
@@ -112,7 +113,6 @@ func (r *Registry) release(s sessionEntry) {
 	}
 }
 
-// somewhere reports whether somebody has a session.
 func (r *Registry) somewhere(who earshot.ParticipantID) bool {
 	for _, s := range r.sessions {
 		if s.Participant == who {
@@ -144,10 +144,7 @@ func (r *Registry) Sessions(id earshot.ParticipantID) (theirs []Session) {
 		}
 	}
 	slices.SortFunc(theirs, func(a, b Session) int {
-		if order := a.Since.Compare(b.Since); order != 0 {
-			return order
-		}
-		return strings.Compare(a.ID, b.ID)
+		return cmp.Or(a.Since.Compare(b.Since), cmp.Compare(a.ID, b.ID))
 	})
 	return theirs
 }

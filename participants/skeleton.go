@@ -2,6 +2,7 @@ package participants
 
 import (
 	"bytes"
+	"cmp"
 	_ "embed" // for prototypes.txt
 	"slices"
 	"strconv"
@@ -64,12 +65,7 @@ func fold(name string) string {
 
 // ascii reports whether name has only ASCII characters.
 func ascii(name string) bool {
-	for i := range len(name) {
-		if name[i] >= utf8.RuneSelf {
-			return false
-		}
-	}
-	return true
+	return !strings.ContainsFunc(name, func(r rune) bool { return r >= utf8.RuneSelf })
 }
 
 // oneCase returns r, or the capital of a Cherokee letter: folding exchanges the two.
@@ -118,16 +114,8 @@ func single(name string) string {
 // bare returns a look without what people overlook in a name: blanks, signs and accents. It keeps
 // the vowels of scripts that write them as marks.
 func bare(look string) string {
-	left := strings.Map(func(r rune) rune {
-		if !solid(r) || accent(r) {
-			return -1
-		}
-		return r
-	}, look)
-	if left == "" { // some letters look like signs
-		return look
-	}
-	return left
+	left := only(look, func(r rune) bool { return solid(r) && !accent(r) })
+	return cmp.Or(left, look) // some letters look like signs
 }
 
 // accent reports whether r is a mark that is often left out. The two marks that turn a kana into

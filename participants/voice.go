@@ -63,7 +63,6 @@ func (r *Registry) meet(h earshot.Handle, name string) earshot.ParticipantID {
 	return id
 }
 
-// introduceVoice adds the person with a voice.
 func (r *Registry) introduceVoice(id earshot.ParticipantID, h earshot.Handle, name string) {
 	r.overlook()
 	name = r.names.free(OneLine(name), id)
@@ -96,7 +95,6 @@ func (r *Registry) overlook() {
 	}
 }
 
-// isHere reports whether somebody is in any room.
 func (r *Registry) isHere(id earshot.ParticipantID) bool {
 	for room := range r.here {
 		if r.present(room, id) {
@@ -194,7 +192,6 @@ func (r *Registry) settle(ctx context.Context, voice earshot.ParticipantID) erro
 	return nil
 }
 
-// unite records that two voices are one.
 func (r *Registry) unite(ctx context.Context, other, keep earshot.ParticipantID) error {
 	return r.enter(ctx, Participant{}, earshot.Actor{Act: earshot.Merged, Participant: other, Into: keep}, func() error { return nil })
 }
@@ -251,7 +248,6 @@ func (r *Registry) remeet(other, into earshot.ParticipantID) {
 	}
 }
 
-// handleOf returns the handle of a voice.
 func handleOf(id earshot.ParticipantID) earshot.Handle {
 	rest, _, _ := strings.Cut(strings.TrimPrefix(string(id), voicePrefix), "_")
 	return earshot.Handle{Provider: byVoice, ID: rest}

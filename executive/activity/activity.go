@@ -4,6 +4,7 @@ package activity
 
 import (
 	"maps"
+	"slices"
 	"time"
 
 	"earshot"
@@ -171,12 +172,7 @@ func (s *Tracker) Recent(now time.Time, among func(earshot.Handle) bool) (types 
 }
 
 // Later returns the later of two times.
-func Later(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
-}
+func Later(a, b time.Time) time.Time { return slices.MaxFunc([]time.Time{b, a}, time.Time.Compare) }
 
 // typed reports whether somebody types at now. The caller holds s.mu.
 func (s *Tracker) typed(now time.Time) bool {

@@ -94,7 +94,9 @@ const unseen earshot.ParticipantID = "overheard"
 func (t *Tracker) behind(l dialogue.Line) (all []participants.Participant) {
 	switch {
 	case l.Turn != "":
-		all = t.of(l.Turn)
+		if all = t.by[l.Turn]; len(all) == 0 { // it is forgotten, so somebody unknown asked
+			all = []participants.Participant{{}}
+		}
 	case l.Voice.ID != "": // a voice proves nothing, whosever it is
 		all = []participants.Participant{t.People.Resolve(l.Voice)}
 	case l.Aloud:
@@ -163,45 +165,29 @@ func (t *Tracker) Note(turn earshot.TurnID, askers []participants.Participant) {
 	}
 }
 
-// of returns who asked in a turn; somebody unknown if the turn is forgotten.
-func (t *Tracker) of(turn earshot.TurnID) []participants.Participant {
-	if all := t.by[turn]; len(all) > 0 {
-		return all
-	}
-	return []participants.Participant{{}}
-}
-
 // Restore rebuilds the tracker from past events. The askers of a turn are the authors of what it
 // answered or, if an agent was the author, those on whose behalf that agent spoke.
 func (t *Tracker) Restore(past []earshot.Event) {
-	said := make(map[earshot.EventID]earshot.Event)
+	said := make(map[earshot.EventID]dialogue.Line)
 	for _, e := range past {
+		line := dialogue.Line{Author: e.Author, From: e.From}
 		switch body := e.Body.(type) {
-		case earshot.Message, earshot.Utterance, earshot.Reply:
-			said[e.ID] = e
+		case earshot.Message:
+			line.Turn = body.Turn
+		case earshot.Utterance:
+			line.Aloud, line.Voice = true, body.Speaker
+		case earshot.Reply:
+			line.Turn = body.Turn
 		case earshot.Decision:
 			if about, ok := said[body.About]; ok && body.Turn != "" {
-				t.Note(body.Turn, t.behind(dialogue.Line{Author: about.Author, From: about.From, Turn: turnOf(about.Body), Aloud: about.Body.Kind() == earshot.KindUtterance, Voice: voiceOf(about.Body)}))
+				t.Note(body.Turn, t.behind(about))
 			}
+			continue
+		default:
+			continue
 		}
+		said[e.ID] = line
 	}
-}
-
-// voiceOf returns the voice that said something; the zero Handle if it is unknown.
-func voiceOf(b earshot.Body) earshot.Handle {
-	u, _ := b.(earshot.Utterance)
-	return u.Speaker
-}
-
-// turnOf returns the turn in which an agent said something; empty if none did.
-func turnOf(b earshot.Body) earshot.TurnID {
-	switch body := b.(type) {
-	case earshot.Message:
-		return body.Turn
-	case earshot.Reply:
-		return body.Turn
-	}
-	return ""
 }
 
 // OwnLines returns the part of the dialogue that one person has written to the agent alone, up to

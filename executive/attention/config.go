@@ -41,18 +41,10 @@ func DefaultConfig() Config {
 
 // Validate reports every fault in c, not only the first.
 func (c Config) Validate() error {
-	var faults []error
-	if !c.QuietHours.Valid() {
-		faults = append(faults, field.Errorf("quiet_hours", "is %q; must be two times of day, such as 22:00-07:00, or empty for none", string(c.QuietHours)))
-	}
-	if c.HourlyBudget < 0 || c.HourlyBudget > mostBudget {
-		faults = append(faults, field.Errorf("hourly_budget", "is %d; must be from 0 to %d", c.HourlyBudget, mostBudget))
-	}
-	if !(c.CoolDown >= 0 && c.CoolDown <= mostCoolDown) {
-		faults = append(faults, field.Errorf("cool_down_seconds", "is %v; must be from 0s to %v", c.CoolDown, field.Seconds(mostCoolDown)))
-	}
-	if !(c.LeastConfidence >= 0 && c.LeastConfidence <= 1) {
-		faults = append(faults, field.Errorf("least_confidence", "is %v; must be from 0 to 1", c.LeastConfidence))
-	}
-	return errors.Join(faults...)
+	return errors.Join(
+		field.Check(c.QuietHours.Valid(), "quiet_hours", "is %q; must be two times of day, such as 22:00-07:00, or empty for none", string(c.QuietHours)),
+		field.Check(c.HourlyBudget >= 0 && c.HourlyBudget <= mostBudget, "hourly_budget", "is %d; must be from 0 to %d", c.HourlyBudget, mostBudget),
+		field.Check(c.CoolDown >= 0 && c.CoolDown <= mostCoolDown, "cool_down_seconds", "is %v; must be from 0s to %v", c.CoolDown, field.Seconds(mostCoolDown)),
+		field.Check(c.LeastConfidence >= 0 && c.LeastConfidence <= 1, "least_confidence", "is %v; must be from 0 to 1", c.LeastConfidence),
+	)
 }

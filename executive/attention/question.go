@@ -39,7 +39,6 @@ const (
 	fact             // something that can be known without having been there
 )
 
-// asks returns the kind of question that a sentence asks.
 func asks(s sentence) question {
 	ws := begun(s.words)
 	text := said(ws)

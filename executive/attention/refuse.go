@@ -23,7 +23,6 @@ func Refusal(text earshot.Text) (lasts time.Duration, is bool) {
 	return lasting(ws), true
 }
 
-// question reports whether a sentence asks anything.
 func (s sentence) question() bool { return s.asks || interrogative[begun(s.words)[0]] }
 
 // longestRefusing is the longest refusal in words. In a longer sentence, the same words talk about
@@ -78,32 +77,8 @@ var (
 		"minute": time.Minute, "minutes": time.Minute, "hour": time.Hour, "hours": time.Hour, "day": longestRefusal, "days": longestRefusal,
 	}
 
-	refusals = lines(`
-		not now
-		not right now
-		not at the moment
-		be quiet
-		keep quiet
-		stay quiet
-		quiet please
-		be silent
-		shush
-		hush
-		shut up
-		dont interrupt
-		stop interrupting
-		dont disturb
-		do not disturb
-		leave us alone
-		leave me alone
-		leave us in peace
-		nobody asked you
-		no one asked you
-		mind your own business
-		stop butting in
-		keep out of this
-		stay out of this
-		not interested
-		tell me later
-	`)
+	refusals = phrases(`not now, not right now, not at the moment, be quiet, keep quiet, stay quiet, quiet please,
+		be silent, shush, hush, shut up, dont interrupt, stop interrupting, dont disturb, do not disturb,
+		leave us alone, leave me alone, leave us in peace, nobody asked you, no one asked you, mind your own business,
+		stop butting in, keep out of this, stay out of this, not interested, tell me later`)
 )

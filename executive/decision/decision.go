@@ -5,6 +5,8 @@
 package decision
 
 import (
+	"slices"
+
 	"earshot"
 	"earshot/conversation"
 	"earshot/executive/addressing"
@@ -28,48 +30,38 @@ type Input struct {
 	Addressees addressing.Addressees // of a written event
 }
 
-// Decide says whether to speak, and why. It is pure.
+// Decide says whether to speak, and why: by the first of its rules that applies. It is pure.
 func Decide(in Input) (earshot.Verdict, []string) {
 	named := in.Addressees.Named || in.To == conversation.Called || in.To == conversation.Pressed
-	switch {
-	case !in.Enabled:
-		return earshot.Silent, []string{Disabled}
-	case in.Mode == earshot.Paused:
-		return earshot.Silent, []string{unasked.OnHold}
-	case in.Mode == earshot.OffRecord: // it was admitted before that
-		return earshot.Silent, []string{Unheard}
-	case in.Late:
-		return earshot.Silent, []string{Late}
-	case !in.Known && in.To == "": // a voice need not be known to be answered
-		return earshot.Silent, []string{Stranger}
-	case in.Cut: // whomever it was said to
-		return earshot.Silent, []string{Commanded}
-	case in.To == conversation.Aside:
-		return earshot.Silent, []string{Overheard}
-	case in.To == conversation.Backchannel:
-		return earshot.Silent, []string{Murmured}
-	case in.To == conversation.Own: // it is only kept if it has cut a reply
-		return earshot.Silent, []string{Echoed}
-	case in.To == conversation.Unsure, in.To == conversation.Mumbled && (in.Quiet || !in.Heeded):
-		return earshot.Silent, []string{Unclear}
-	case in.To == conversation.Mumbled:
-		return earshot.Speak, []string{AsksBack}
-	case in.Want.Cuts():
-		return earshot.Silent, []string{Commanded}
-	case in.To == "" && !in.Addressees.Mine:
-		return earshot.Silent, []string{in.Addressees.Why}
-	case !in.Heeded:
-		return earshot.Silent, []string{Unheeded}
-	case in.Refuses:
-		return earshot.Silent, []string{attention.ToldNo}
-	case in.Quiet && !named && in.Want != reflex.Wake:
-		return earshot.Silent, []string{Hushed}
-	case in.To == conversation.Called:
-		return earshot.Speak, []string{addressing.Named}
-	case in.To == conversation.Following:
-		return earshot.Speak, []string{Follows}
-	case in.To == conversation.Pressed:
-		return earshot.Speak, []string{Pressed}
+	for _, rule := range []struct {
+		applies bool
+		verdict earshot.Verdict
+		reason  string
+	}{
+		{!in.Enabled, earshot.Silent, Disabled},
+		{in.Mode == earshot.Paused, earshot.Silent, unasked.OnHold},
+		{in.Mode == earshot.OffRecord, earshot.Silent, Unheard}, // it was admitted before that
+		{in.Late, earshot.Silent, Late},
+		{!in.Known && in.To == "", earshot.Silent, Stranger}, // a voice need not be known to be answered
+		{in.Cut, earshot.Silent, Commanded},                  // whomever it was said to
+		{in.To == conversation.Aside, earshot.Silent, Overheard},
+		{in.To == conversation.Backchannel, earshot.Silent, Murmured},
+		{in.To == conversation.Own, earshot.Silent, Echoed}, // it is only kept if it has cut a reply
+		{in.To == conversation.Unsure, earshot.Silent, Unclear},
+		{in.To == conversation.Mumbled && (in.Quiet || !in.Heeded), earshot.Silent, Unclear},
+		{in.To == conversation.Mumbled, earshot.Speak, AsksBack},
+		{in.Want.Cuts(), earshot.Silent, Commanded},
+		{in.To == "" && !in.Addressees.Mine, earshot.Silent, in.Addressees.Why},
+		{!in.Heeded, earshot.Silent, Unheeded},
+		{in.Refuses, earshot.Silent, attention.ToldNo},
+		{in.Quiet && !named && in.Want != reflex.Wake, earshot.Silent, Hushed},
+		{in.To == conversation.Called, earshot.Speak, addressing.Named},
+		{in.To == conversation.Following, earshot.Speak, Follows},
+		{in.To == conversation.Pressed, earshot.Speak, Pressed},
+	} {
+		if rule.applies {
+			return rule.verdict, []string{rule.reason}
+		}
 	}
 	return earshot.Speak, []string{in.Addressees.Why}
 }
@@ -78,4 +70,67 @@ func Decide(in Input) (earshot.Verdict, []string) {
 func (in Input) AsksModel() bool {
 	verdict, _ := Decide(in)
 	return verdict == earshot.Speak && in.Want == reflex.None
+}
+
+// The reasons for a decision, as they stand in the journal.
+const (
+	Unheeded  = "several people are here, and executive.multi_party.enabled is false"
+	Follows   = "it was said aloud right after my answer"
+	Pressed   = "it was said aloud while the talk key was held"
+	Overheard = "it was said aloud, and not to me"
+	Murmured  = "it only showed that somebody is listening"
+	Unclear   = "it was said aloud, and I hardly understood it"
+	AsksBack  = "it was said to me, but I hardly understood it, so I ask them to say it again"
+	Echoed    = "it is the echo of my own voice, which cut me off"
+	Stranger  = "I do not know who said it"
+	Hushed    = "I was asked to be quiet"
+	Commanded = "it tells me to stop"
+	Disabled  = "executive.enabled is false"
+	Unheard   = "the room is off the record"
+	Late      = "it arrived long after it was written"
+	Replied   = "it replies to what I wrote"
+	Reworded  = "its author changed it while I was answering, so I start again"
+	Confirmed = "somebody with the right to do so confirmed a tool call that had been held back"
+	OwnWords  = "it was asked with the asker's own words alone"
+)
+
+// The reasons for decisions about what is said to a working agent.
+const (
+	HowFar     = "it asks how far I am, so I say so without stopping"
+	Meanwhile  = "it has nothing to do with my current work, so I go on and answer afterwards"
+	Afterwards = "it is another task, so I do it after the current one"
+	Replaces   = "it replaces what I was doing"
+	Steers     = "it changes how I should do my current work, so I start that again"
+	Considers  = "it concerns what I am thinking about, so I take it into account"
+	Thinks     = "so I stop thinking about the earlier question"
+)
+
+// The reasons for decisions about what agents say to each other.
+const (
+	HandedTo  = "another agent calls me"
+	Overtaken = "a person asked something in the meantime, and people go first"
+	Broadcast = "every agent was asked, so their answers call nobody"
+	Enough    = "the agents have reached the limit of executive.multi_party.turn_limit messages in a row"
+	Again     = "the agents keep repeating themselves"
+	Passing   = "an agent passes control to a person"
+	Foreign   = "it calls another user's agent, which only people may do"
+)
+
+// own are the reasons that have nothing to do with what agents say unasked.
+var own = []string{
+	addressing.Alone, addressing.Named, addressing.Everybody, addressing.Whispered, addressing.ToOthers, addressing.Misses, addressing.Elsewhere, Unheeded, Follows, Pressed, Overheard, Murmured, Unclear, AsksBack, Echoed, Stranger,
+	Hushed, Commanded, Disabled, unasked.OnHold, Unheard, unasked.Due, Late, unasked.NewVoice, Replied, Reworded, Confirmed, OwnWords,
+	HandedTo, Overtaken, Broadcast, Enough, Again, Passing, Foreign,
+	HowFar, Meanwhile, Afterwards, Replaces, Steers, Considers, Thinks,
+}
+
+// Reasons returns every possible reason for a decision, without duplicates, as it stands in the
+// journal.
+func Reasons() (all []string) {
+	for _, r := range slices.Concat(own, attention.Reasons()) {
+		if !slices.Contains(all, r) {
+			all = append(all, r)
+		}
+	}
+	return all
 }

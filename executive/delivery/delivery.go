@@ -95,7 +95,7 @@ func (s *Set) ShowAt(name string, e earshot.Event) {
 func (s *Set) Readers(name string, a earshot.Audience) earshot.Audience {
 	for _, p := range s.All() {
 		if p.Name() == name {
-			a = union(a.Room, []*Outlet{p, {audience: a}})
+			a = union(p.Around(), a)
 		}
 	}
 	return a
@@ -251,18 +251,13 @@ func (s *Set) Replace(outlet string, old, now earshot.ParticipantID) (shut []*Tu
 	return shut, elsewhere
 }
 
-// union returns everybody who is around some outlets. Around an outlet where nobody is known to be
-// may be anybody.
-func union(room earshot.RoomID, places []*Outlet) earshot.Audience {
-	a := earshot.Audience{Room: room}
-	for _, p := range places {
-		here := p.Around()
-		a.Unknown = a.Unknown || here.Unknown || len(here.Members) == 0
-		for _, m := range here.Members {
-			if !slices.Contains(a.Members, m) {
-				a.Members = append(a.Members, m)
-			}
+// union returns everybody in two audiences of a room. Where nobody is known to be may be anybody.
+func union(a, b earshot.Audience) earshot.Audience {
+	all := earshot.Audience{Room: b.Room, Unknown: a.Unknown || b.Unknown || len(a.Members) == 0 || len(b.Members) == 0}
+	for _, m := range slices.Concat(a.Members, b.Members) {
+		if !slices.Contains(all.Members, m) {
+			all.Members = append(all.Members, m)
 		}
 	}
-	return a
+	return all
 }

@@ -14,6 +14,7 @@ import (
 	"earshot"
 	"earshot/conversation"
 	"earshot/executive/latency"
+	"earshot/executive/turn"
 	"earshot/llm"
 )
 
@@ -49,7 +50,7 @@ func (g *Request) Words(ctx context.Context) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
 		for mute := false; ; {
 			said, err := g.ask(ctx, yield)
-			var fault *llm.Error
+			fault, faulty := errors.AsType[*llm.Error](err)
 			switch {
 			case said || ctx.Err() != nil:
 				return // err, if any, was yielded
@@ -57,7 +58,7 @@ func (g *Request) Words(ctx context.Context) iter.Seq2[string, error] {
 				g.Passed = true
 				yield(g.Parting, nil)
 				return
-			case errors.As(err, &fault) && fault.Fault == llm.TooLong && g.shorten():
+			case faulty && fault.Fault == llm.TooLong && g.shorten():
 				g.Halved = true
 			case err != nil:
 				yield("", err)
@@ -181,4 +182,43 @@ func Fixed(text string) func(context.Context) iter.Seq2[string, error] {
 // Unable returns the words of a reply for which there is no model: [ErrNoModel].
 func Unable(context.Context) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) { yield("", ErrNoModel) }
+}
+
+// ErrNoModel says that there is no model for something that needs one.
+var ErrNoModel = errors.New("no language model is set up")
+
+// errMute says that the model returned nothing, twice.
+var errMute = errors.New("the model returned nothing, twice")
+
+// FaultKey is the key of the faults of the model.
+const FaultKey = "model"
+
+// FaultKind returns what went wrong, for the log and for those who may not know what was asked: a
+// server may quote the prompt in its own words, so those do not get there.
+func FaultKind(err error) string {
+	switch e, faulty := errors.AsType[*llm.Error](err); {
+	case faulty:
+		return e.Engine + ": " + string(e.Fault)
+	case errors.Is(err, turn.ErrUnheard), errors.Is(err, ErrNoModel), errors.Is(err, errMute), errors.Is(err, llm.ErrParked):
+		return err.Error()
+	}
+	return "the model failed in an unknown way"
+}
+
+// FaultNotice returns what is wrong with the model, and the cure, for those who may know what was
+// asked.
+func FaultNotice(err error) earshot.Notice {
+	n := earshot.Notice{Key: FaultKey, Text: err.Error()}
+	switch e, faulty := errors.AsType[*llm.Error](err); {
+	case faulty:
+		if e.Fault == llm.Unreachable { // how the connection failed is for the log
+			brief := *e
+			brief.Err = nil
+			e = &brief
+		}
+		n.Text, n.Cure = e.Error(), e.Cure
+	case errors.Is(err, ErrNoModel):
+		n.Cure = "install Ollama, then run: ollama pull llama3.2"
+	}
+	return n
 }

@@ -101,10 +101,10 @@ func Read(ctx context.Context, v earshot.View, room earshot.RoomID) (a Agenda, e
 		var n int
 		var data []byte
 		var e earshot.Event
-		if err := rows.Scan(&n, &data); err != nil {
-			return a, fmt.Errorf("reading reminders: %w", err)
+		if err = rows.Scan(&n, &data); err == nil {
+			err = json.Unmarshal(data, &e)
 		}
-		if err := json.Unmarshal(data, &e); err != nil {
+		if err != nil {
 			return a, fmt.Errorf("reading reminders: %w", err)
 		}
 		if body, ok := e.Body.(earshot.Reminder); ok {

@@ -28,22 +28,10 @@ type Seat struct {
 
 	Askers  []participants.Participant // to whom its model last replied
 	Writers []participants.Participant // the authors in the last prompt of its model; also for thoughts, whose prompts begin the same
-
-	sections   string // what its prompt says about who is there
-	sectionsOf sectionsKey
 }
 
-// A sectionsKey is what the sections of a seat are made from.
-type sectionsKey struct {
-	roster *participants.Roster
-	tools  bool // the agent has tools
-}
-
-// Sleep frees the dialogue, and the sections made from the roster. newest is the newest event.
-func (s *Seat) Sleep(newest int64) {
-	s.History.Sleep(newest)
-	s.sections, s.sectionsOf = "", sectionsKey{}
-}
+// Sleep frees the dialogue. newest is the newest event.
+func (s *Seat) Sleep(newest int64) { s.History.Sleep(newest) }
 
 // EngineAndModel returns the engine and model of the agent: its own, or those of its role.
 func (s *Seat) EngineAndModel(set executive.Config) (engine, model string) {
@@ -56,18 +44,15 @@ func (s *Seat) HasTools(set executive.Config) bool {
 	return set.Tools.Enabled && set.LLM.ToolUse(engine) != llm.NoTools
 }
 
-// Identity tells the model of the agent who it is, and who is there. The text about the roster is
-// made anew after every change of the roster.
+// Identity tells the model of the agent who it is, and who is there.
 func (s *Seat) Identity(set executive.Config, roster *participants.Roster) string {
-	if of := (sectionsKey{roster, s.HasTools(set)}); s.sectionsOf != of {
-		s.sections, s.sectionsOf = conversation.SectionsWithoutTools(of.roster, s.ID), of
-		if of.tools {
-			s.sections = conversation.Sections(of.roster, s.ID)
-		}
+	sections := conversation.SectionsWithoutTools
+	if s.HasTools(set) {
+		sections = conversation.Sections
 	}
 	return conversation.Identity(s.Name, s.Description) +
 		"If you were cut off, your own message ends with the last word that was heard.\n" +
-		s.sections
+		sections(roster, s.ID)
 }
 
 // Manner tells the model of the agent how to talk, in its owner's words or the built-in ones. Those

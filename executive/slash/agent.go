@@ -25,7 +25,6 @@ var forms = []string{
 	"/agent end NAME", "ends an agent for good",
 }
 
-// agentHelp says what the command can do.
 func agentHelp() string {
 	var b strings.Builder
 	for form := range slices.Chunk(forms, 2) {

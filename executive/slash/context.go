@@ -116,7 +116,6 @@ func (h *Commands) contextChange(ctx context.Context, c command.Call, verb, rest
 	return "", h.change(ctx, c, had, edit)
 }
 
-// change makes somebody's edit.
 func (h *Commands) change(ctx context.Context, c command.Call, had scene.Item, edit earshot.Edit) error {
 	if err := scene.MayEdit(c.By, had, edit.Act); err != nil {
 		return err
@@ -152,7 +151,6 @@ func (h *Commands) contextUndo(ctx context.Context, c command.Call, number strin
 	return "", h.takeBack(ctx, c, all[k].Edit)
 }
 
-// takeBack undoes one change.
 func (h *Commands) takeBack(ctx context.Context, c command.Call, which earshot.Event) error {
 	was := which.Body.(earshot.Edit)
 	edit := earshot.Edit{Act: earshot.Undone, Field: was.Field, Undoes: which.ID}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"earshot"
+	"earshot/executive/addressing"
 	"earshot/executive/command"
 	"earshot/participants"
 )
@@ -32,13 +33,5 @@ func (h *Commands) unmute(ctx context.Context, c command.Call) (string, error) {
 
 // concerns reports whether p is in the room, or operates the program.
 func (h *Commands) concerns(p participants.Participant) bool {
-	if p.Can(participants.Operate) {
-		return true
-	}
-	for _, here := range h.People.Here(h.Room) {
-		if here.ID == p.ID {
-			return true
-		}
-	}
-	return false
+	return p.Can(participants.Operate) || addressing.IsAmong(h.People.Here(h.Room), p.ID)
 }

@@ -82,7 +82,6 @@ func voiceLabel(s speakers.Speaker) string {
 	return "a voice that is kept"
 }
 
-// numberedVoice returns the voice with a number.
 func numberedVoice(book hearing.VoiceRegistry, number string) (speakers.Speaker, error) {
 	n, err := strconv.Atoi(number)
 	all := book.Known()

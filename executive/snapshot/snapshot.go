@@ -7,7 +7,6 @@ package snapshot
 
 import (
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"earshot"
@@ -64,9 +63,8 @@ func Reply(q *question.Question, agent earshot.ParticipantID, a earshot.Audience
 }
 
 // A Notifier wakes the callers that wait for a change. The zero value is ready, and safe for
-// concurrent use, whatever locks are held. While nobody waits, a change only reads a flag.
+// concurrent use, whatever locks are held.
 type Notifier struct {
-	waited atomic.Bool
 	mu     sync.Mutex
 	change chan struct{} // nil if nobody waits
 }
@@ -77,21 +75,16 @@ func (n *Notifier) Changed() <-chan struct{} {
 	defer n.mu.Unlock()
 	if n.change == nil {
 		n.change = make(chan struct{})
-		n.waited.Store(true)
 	}
 	return n.change
 }
 
 // Notify reports a change. It never blocks.
 func (n *Notifier) Notify() {
-	if !n.waited.Load() {
-		return
-	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.change != nil {
 		close(n.change)
 		n.change = nil
 	}
-	n.waited.Store(false)
 }

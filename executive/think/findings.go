@@ -2,6 +2,7 @@ package think
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -37,31 +38,21 @@ const (
 
 var errAnswer = errors.New("the model's answer does not follow the schema")
 
-// schemaOf returns the schema for findings that rest on this many lines of evidence.
-func schemaOf(evidence int) json.RawMessage { return schema("evidence", "e", evidence) }
-
-// mergingOf returns the schema for the merges of this many findings.
-func mergingOf(findings int) json.RawMessage { return schema("merges", "f", findings) }
-
-// schema returns the schema of findings, each with a list of labels.
+// schema returns the schema of findings, each with a list of the first n labels.
 func schema(list, prefix string, n int) json.RawMessage {
+	var labels []string
+	for i := range n {
+		labels = append(labels, strconv.Quote(label(prefix, i)))
+	}
 	item := `"maxItems":0`
 	if n > 0 {
-		item = `"items":{"enum":[` + strings.Join(labels(prefix, n), ",") + `]}`
+		item = `"items":{"enum":[` + strings.Join(labels, ",") + `]}`
 	}
 	return json.RawMessage(fmt.Sprintf(`{"type":"object","properties":{"findings":{"type":"array","maxItems":%d,"items":{"type":"object",`+
 		`"properties":{"text":{"type":"string"},"%s":{"type":"array",%s},"confidence":{"type":"number"},`+
 		`"minutes":{"type":"number"},"worth_saying":{"type":"boolean"}},`+
 		`"required":["text","%s","confidence","minutes","worth_saying"],"additionalProperties":false}}},`+
 		`"required":["findings"],"additionalProperties":false}`, mostFindings, list, item, list))
-}
-
-// labels returns the first n labels as JSON.
-func labels(prefix string, n int) (all []string) {
-	for i := range n {
-		all = append(all, strconv.Quote(label(prefix, i)))
-	}
-	return all
 }
 
 func label(prefix string, i int) string { return prefix + strconv.Itoa(i+1) }
@@ -128,10 +119,7 @@ func ParseFindings(data []byte, q Question, evidence []Evidence, now time.Time) 
 			continue
 		}
 		if q.Cause.Asked() && len(found) == 0 {
-			f.Answers = q.About
-			if f.Answers == "" {
-				f.Answers = q.ID
-			}
+			f.Answers = cmp.Or(q.About, q.ID)
 		}
 		found = append(found, f)
 	}
@@ -156,4 +144,97 @@ func knows(kept []BufferedFinding, f Finding, now time.Time) bool {
 	return slices.ContainsFunc(kept, func(k BufferedFinding) bool {
 		return k.Same && (k.Until.IsZero() || now.Before(k.Until)) && language.SameWords(k.Text, f.Text)
 	})
+}
+
+const (
+	// mostKept and keptBytes bound the findings that are kept for the same people. That is as much
+	// as a scene holds and a prompt can show.
+	mostKept  = 8
+	keptBytes = 1 << 10
+)
+
+// fits reports whether the findings in found can be kept in addition to those in kept.
+func fits(kept []BufferedFinding, found []Finding) bool {
+	n := 0
+	for _, k := range kept {
+		n += len(k.Text)
+	}
+	for _, f := range found {
+		n += len(f.Text)
+	}
+	return n <= keptBytes && len(kept)+len(found) <= mostKept
+}
+
+// merging returns what a model can merge: the kept findings that exactly the same people may see
+// and that are not stale, and the new ones that answer nobody and are not worth saying, because a
+// merged finding is only for prompts and is never said.
+func merging(kept []BufferedFinding, found []Finding, now time.Time) (old []BufferedFinding, fresh []Finding) {
+	for _, k := range kept {
+		if k.Same && now.Before(k.Until) {
+			old = append(old, k)
+		}
+	}
+	for _, f := range found {
+		if f.Answers == "" && !f.Worth {
+			fresh = append(fresh, f)
+		}
+	}
+	return old, fresh
+}
+
+// merged reads how a model has merged old and fresh findings. It returns the findings that replace
+// found, each with the findings for which it stands. A merge is left out if it refers to a finding
+// that does not exist, or for which another merge already stands; its parts then stay as they were.
+// A merge is no surer than its parts, and does not hold for longer.
+func merged(data []byte, old []BufferedFinding, fresh, found []Finding, now time.Time) (all []Finding, err error) {
+	answer, err := read(data)
+	if err != nil {
+		return found, err
+	}
+	taken := make(map[int]bool)
+	for _, w := range answer {
+		f, ok := w.finding(now)
+		var of []int
+		for _, l := range w.Merges {
+			i, known := index("f", l, len(old)+len(fresh))
+			ok = ok && known && !taken[i] && !slices.Contains(of, i)
+			of = append(of, i)
+		}
+		if !ok || len(of) < 2 {
+			continue
+		}
+		sure, until := 0.0, now
+		for _, i := range of {
+			taken[i] = true
+			if i < len(old) {
+				f.Merges = append(f.Merges, old[i].ID)
+				sure, until = max(sure, old[i].Confidence), later(until, old[i].Until)
+				continue
+			}
+			is := fresh[i-len(old)]
+			sure, until = max(sure, is.Confidence), later(until, is.Until)
+			f.Evidence = union(f.Evidence, is.Evidence)
+		}
+		f.Confidence = min(f.Confidence, sure)
+		if f.Until.After(until) {
+			f.Until = until
+		}
+		all = append(all, f)
+	}
+	for _, f := range found {
+		if i := slices.IndexFunc(fresh, func(o Finding) bool { return o.Text == f.Text }); i < 0 || !taken[len(old)+i] {
+			all = append(all, f)
+		}
+	}
+	return all, nil
+}
+
+// union returns what is in either list, without duplicates.
+func union(a, b []earshot.EventID) []earshot.EventID {
+	for _, id := range b {
+		if !slices.Contains(a, id) {
+			a = append(a, id)
+		}
+	}
+	return a
 }

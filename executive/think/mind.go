@@ -52,9 +52,8 @@ type Mind struct {
 	// must not use the mind. May be nil.
 	Moved func()
 
-	once   sync.Once
-	wake   chan struct{}
 	mu     sync.Mutex
+	wake   chan struct{} // wakes Run; nil before it
 	state  State
 	todo   []Act              // for Run
 	missed bool               // the last request found no model; owned by the goroutine of the one request
@@ -65,17 +64,12 @@ type Mind struct {
 	off    bool // thinking is off
 }
 
-// begin initialises what the zero value lacks.
-func (m *Mind) begin() {
-	m.once.Do(func() {
-		m.wake = make(chan struct{}, 1)
-		m.state.NewID = m.NewID
-	})
-}
-
 // Run thinks until ctx ends, and then records what was in progress.
 func (m *Mind) Run(ctx context.Context) {
-	m.begin()
+	wake := make(chan struct{}, 1)
+	m.mu.Lock()
+	m.wake = wake
+	m.mu.Unlock()
 	for {
 		for m.perform(ctx) {
 		}
@@ -86,11 +80,10 @@ func (m *Mind) Run(ctx context.Context) {
 			}
 			return
 		}
-		due := m.due()
 		select {
 		case <-ctx.Done():
-		case <-m.wake:
-		case <-due:
+		case <-wake:
+		case <-m.due():
 			m.step(Event{Kind: Ticked})
 		}
 	}
@@ -109,7 +102,6 @@ func (m *Mind) due() <-chan time.Time {
 
 // step takes in an event and queues the acts that follow from it.
 func (m *Mind) step(e Event) {
-	m.begin()
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.next(e)
@@ -119,6 +111,7 @@ func (m *Mind) step(e Event) {
 // acts.
 func (m *Mind) next(e Event) {
 	if e.Kind != Token {
+		m.state.NewID = m.NewID
 		set := m.Settings()
 		m.state.Rules = Rules{
 			Off:        m.off,
@@ -152,7 +145,6 @@ func (m *Mind) next(e Event) {
 // Ask makes the mind think about a question, or returns why it does not. A question that nobody
 // asked is always taken, and thought about when there is time.
 func (m *Mind) Ask(q Question) error {
-	m.begin()
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if err := m.state.Takes(q); err != nil {
@@ -177,7 +169,6 @@ func (m *Mind) Release() { m.step(Event{Kind: Released}) }
 
 // SetEnabled switches thinking on or off; it is on at first. It also reads the settings again.
 func (m *Mind) SetEnabled(on bool) {
-	m.begin()
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.off == on || m.state.Rules.Continuous != m.Settings().Parallel.ReasoningContinuous {
@@ -198,7 +189,6 @@ func (m *Mind) Stop(by earshot.ParticipantID, fit func(Question) bool) bool {
 }
 
 func (m *Mind) told(e Event) bool {
-	m.begin()
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	any := slices.ContainsFunc(m.state.thoughts, func(t *thought) bool { return e.Fit(t.Question) })
@@ -399,7 +389,7 @@ func (m *Mind) answer(ctx context.Context, act Act, matter SegmentInput) (a Answ
 	for _, e := range matter.Evidence {
 		from.Evidence = append(from.Evidence, string(e.Event))
 	}
-	text, err := m.ask(ctx, matter, distilling(act.Question, act.Text, matter), schemaOf(len(matter.Evidence)), from)
+	text, err := m.ask(ctx, matter, distilling(act.Question, act.Text, matter), schema("evidence", "e", len(matter.Evidence)), from)
 	if err != nil {
 		return a, err
 	}
@@ -411,7 +401,7 @@ func (m *Mind) answer(ctx context.Context, act Act, matter SegmentInput) (a Answ
 		a.Findings = slices.DeleteFunc(a.Findings, func(f Finding) bool { return knows(matter.Buffered, f, now) })
 	}
 	if old, fresh := merging(matter.Buffered, a.Findings, now); !fits(matter.Buffered, a.Findings) && len(old)+len(fresh) > 1 {
-		text, err := m.ask(ctx, matter, condensing(old, fresh), mergingOf(len(old)+len(fresh)), act.Question.origin(matter))
+		text, err := m.ask(ctx, matter, condensing(old, fresh), schema("merges", "f", len(old)+len(fresh)), act.Question.origin(matter))
 		if err == nil {
 			a.Findings, err = merged([]byte(text), old, fresh, a.Findings, now)
 		}

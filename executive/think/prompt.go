@@ -3,9 +3,11 @@ package think
 import (
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"earshot/conversation"
 	"earshot/executive"
+	"earshot/language"
 	"earshot/llm"
 )
 
@@ -18,7 +20,7 @@ const keptHead = 1 << 10
 
 // longform returns the prompt that begins a thought about q.
 func longform(set executive.Reasoning, q Question, m SegmentInput) string {
-	return instructions(set, m) + subject(q, m) +
+	return instructions(set, m) + subject(q) +
 		"\nThink it through. Say only what follows from what you can see here, and what is uncertain; stop when you have nothing to add.\n"
 }
 
@@ -26,7 +28,7 @@ func longform(set executive.Reasoning, q Question, m SegmentInput) string {
 // prompt does not mention that.
 func followOn(set executive.Reasoning, q Question, thought string, m SegmentInput) string {
 	var b strings.Builder
-	b.WriteString(instructions(set, m) + subject(q, m))
+	b.WriteString(instructions(set, m) + subject(q))
 	fmt.Fprintf(&b, "\nYou were thinking:\n%s\n", conversation.Escape(Condensed(thought, shown)))
 	if m.Update == (Update{}) {
 		b.WriteString("\nContinue your analysis exactly where it stops.\n")
@@ -59,7 +61,7 @@ func instructions(set executive.Reasoning, m SegmentInput) string {
 }
 
 // subject tells the model what to think about.
-func subject(q Question, m SegmentInput) string {
+func subject(q Question) string {
 	text := conversation.Escape(strings.Join(strings.Fields(string(q.Text)), " "))
 	switch {
 	case q.Cause.Asked() && q.Name != "":
@@ -75,7 +77,7 @@ func subject(q Question, m SegmentInput) string {
 // distilling returns the prompt that asks for the findings of a thought.
 func distilling(q Question, thought string, m SegmentInput) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "You have thought, and nobody has heard it.\n%s\nThis is what you thought:\n%s\n", strings.TrimSpace(subject(q, m)), conversation.Escape(Condensed(thought, shown)))
+	fmt.Fprintf(&b, "You have thought, and nobody has heard it.\n%s\nThis is what you thought:\n%s\n", strings.TrimSpace(subject(q)), conversation.Escape(Condensed(thought, shown)))
 	if len(m.Evidence) > 0 {
 		b.WriteString("\nThis is what you can point to:\n")
 	}
@@ -131,4 +133,55 @@ func request(set executive.Config, m SegmentInput, last string) *llm.Request {
 		Engine: m.Engine, Model: m.Model, Messages: messages, Tools: m.Tools, Shown: true,
 		Temperature: set.Reasoning.Temperature, MaxTokens: set.Reasoning.MaxTokens, Priority: llm.Reasoning,
 	}
+}
+
+// left marks the place where part of a thought was left out.
+const left = "\n[…]\n"
+
+// Condensed returns a thought in at most most bytes: all of it, or its beginning and its end, each
+// cut between sentences where possible. most must be more than a few words.
+func Condensed(thought string, most int) string {
+	thought = strings.TrimSpace(thought)
+	if len(thought) <= most {
+		return thought
+	}
+	head := strings.TrimSpace(upToSentence(thought[:min(keptHead, most/4)]))
+	tail := thought[len(thought)-(most-len(head)-len(left)):]
+	return head + left + strings.TrimSpace(fromSentence(tail))
+}
+
+// upToSentence returns the whole sentences at the beginning of text, or its words if it has no
+// whole sentence.
+func upToSentence(text string) string {
+	text = language.WholeRunes(text)
+	for i := len(text) - 1; i > 0; i-- {
+		if ends(text, i) {
+			return text[:i]
+		}
+	}
+	if i := strings.LastIndexAny(text, " \n"); i > 0 {
+		return text[:i]
+	}
+	return text
+}
+
+// fromSentence returns the whole sentences at the end of text, or its words if it has none.
+func fromSentence(text string) string {
+	for len(text) > 0 && !utf8.RuneStart(text[0]) {
+		text = text[1:]
+	}
+	for i := 1; i < len(text)*3/4; i++ { // better to cut at a word than to lose a quarter of it
+		if ends(text, i) {
+			return text[i:]
+		}
+	}
+	if i := strings.IndexAny(text, " \n"); i >= 0 {
+		return text[i:]
+	}
+	return text
+}
+
+// ends reports whether a sentence or a line ends before byte i.
+func ends(text string, i int) bool {
+	return text[i] == '\n' || text[i] == ' ' && strings.IndexByte(".!?", text[i-1]) >= 0
 }

@@ -264,13 +264,12 @@ func (s *State) end(e Event) {
 		return
 	}
 	s.current, s.stopping, s.sorts = nil, false, false
-	switch {
-	case sorts:
+	if sorts {
 		s.sortedOut(t, e, stopping)
-	default:
-		t.upto = max(t.upto, e.Upto)
-		s.stretched(t, e, stopping)
+		return
 	}
+	t.upto = max(t.upto, e.Upto)
+	s.stretched(t, e, stopping)
 }
 
 // Gives reports whether the findings of request gen are still to be recorded, which is so if nobody
@@ -305,8 +304,7 @@ func (s *State) stretched(t *thought, e Event, stopping bool) {
 		if !stopping {
 			t.cut = earshot.Interruption{Signal: ByPriority, At: e.Now}
 		}
-		cut := t.cut
-		st.Cut, st.Dropped = &cut, s.Rules.Sequential || t.heard+1 >= MostSegments
+		st.Cut, st.Dropped = new(t.cut), s.Rules.Sequential || t.heard+1 >= MostSegments
 		t.tries, t.finished = 0, st.Dropped
 	case s.misses(t, e):
 		st.Outcome = earshot.Failed
@@ -416,15 +414,20 @@ func (s *State) stop(e Event) {
 		s.fresh = nil
 	}
 	for _, t := range slices.Clone(s.thoughts) {
-		switch {
-		case !e.Fit(t.Question):
-		case t == s.current:
-			t.drop, t.cut = true, e.Cut
-			s.cancel()
-		default:
-			s.abandon(t, e.Now)
+		if e.Fit(t.Question) {
+			s.dismiss(t, e.Cut, e.Now)
 		}
 	}
+}
+
+// dismiss ends a thought in favour of something else: at once, or when its request has ended.
+func (s *State) dismiss(t *thought, by earshot.Interruption, now time.Time) {
+	if t == s.current {
+		t.drop, t.cut = true, by
+		s.cancel()
+		return
+	}
+	s.abandon(t, now)
 }
 
 // abandon ends a thought that has no request under way.
@@ -518,14 +521,8 @@ func (s *State) forget(now time.Time) {
 func (s *State) mindBusiness(now time.Time) {
 	by := earshot.Interruption{Signal: ByRule, At: now}
 	for _, t := range slices.Clone(s.thoughts) {
-		switch {
-		case !t.unasked() || t.finished || t.drop:
-		case t != s.current:
-			t.cut = by
-			s.abandon(t, now)
-		case !s.sorts:
-			t.drop, t.cut = true, by
-			s.cancel()
+		if t.unasked() && !t.finished && !t.drop && !(t == s.current && s.sorts) {
+			s.dismiss(t, by, now)
 		}
 	}
 }
@@ -534,7 +531,7 @@ func (s *State) mindBusiness(now time.Time) {
 func (s *State) begin(t *thought, sorts bool, now time.Time) {
 	s.gen++
 	s.current, s.sorts, s.stopping = t, sorts, false
-	act := Act{Kind: Think, Gen: s.gen, Question: t.Question, Text: t.told(), Upto: t.upto, Goes: len(t.text) > 0, Last: t.last}
+	act := Act{Kind: Think, Gen: s.gen, Question: t.Question, Text: t.told(), Upto: t.upto, Goes: len(t.text) > 0}
 	if sorts {
 		act.Kind, act.Plain = Distil, t.tries > 0
 	} else {
@@ -580,12 +577,7 @@ func (s *State) Due() (at time.Time) {
 	return at
 }
 
-func later(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
-}
+func later(a, b time.Time) time.Time { return slices.MaxFunc([]time.Time{b, a}, time.Time.Compare) }
 
 // Busy reports whether there is anything to think about.
 func (s *State) Busy() bool { return !s.closed && (len(s.thoughts) > 0 || s.fresh != nil) }

@@ -67,13 +67,12 @@ type Act struct {
 	Kind     ActKind
 	Gen      int // of the request to begin
 	Question Question
-	Text     string          // text of the thought so far
-	Upto     int64           // the newest event that its last segment knew of
-	Goes     bool            // it continues a thought, and does not begin one
-	Plain    bool            // offer no tools: an attempt with tools gave no answer
-	Last     earshot.EventID // its last segment
-	Segment  Segment         // of Keep
-	Answer   Answer          // of Give
+	Text     string  // text of the thought so far
+	Upto     int64   // the newest event that its last segment knew of
+	Goes     bool    // it continues a thought, and does not begin one
+	Plain    bool    // offer no tools: an attempt with tools gave no answer
+	Segment  Segment // of Keep
+	Answer   Answer  // of Give
 	Found    int
 	Stopped  bool  // of Over: somebody has stopped it
 	Err      error // of Wait

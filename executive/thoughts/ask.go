@@ -3,7 +3,6 @@ package thoughts
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -19,7 +18,6 @@ import (
 	"earshot/executive/tool"
 	"earshot/interrupt"
 	"earshot/language"
-	"earshot/llm"
 	"earshot/participants"
 )
 
@@ -87,19 +85,10 @@ func (t *Thinker) Tool(answers func() (earshot.Event, prompt.Provenance)) tool.T
 		Question    string  `json:"question"`
 		Uncertainty float64 `json:"uncertainty"`
 	}
-	return tool.Tool{
-		Tool: llm.Tool{
-			Name:        "ponder",
-			Description: "Think about a question beside the conversation when you are not sure of the answer. Answer now with what you know; what you find is said later.",
-			Parameters: json.RawMessage(`{"type":"object","properties":{"question":{"type":"string","description":"the whole question"},` +
-				`"uncertainty":{"type":"number","description":"of your answer now, from 0 to 1"}},"required":["question","uncertainty"],"additionalProperties":false}`),
-		},
-		Needs: participants.SendMessages,
-		Do: func(ctx context.Context, s tool.Scope, arguments json.RawMessage) (tool.Answer, error) {
-			given, err := tool.Arguments[ponder](arguments)
-			if err != nil {
-				return tool.Answer{}, err
-			}
+	return tool.New("ponder", "Think about a question beside the conversation when you are not sure of the answer. Answer now with what you know; what you find is said later.",
+		`{"type":"object","properties":{"question":{"type":"string","description":"the whole question"},`+
+			`"uncertainty":{"type":"number","description":"of your answer now, from 0 to 1"}},"required":["question","uncertainty"],"additionalProperties":false}`,
+		participants.SendMessages, func(_ context.Context, s tool.Scope, given ponder) (tool.Answer, error) {
 			text, err := tool.Wording("question", given.Question, mostQuestion)
 			switch {
 			case err != nil:
@@ -120,8 +109,7 @@ func (t *Thinker) Tool(answers func() (earshot.Event, prompt.Provenance)) tool.T
 				return tool.Answer{}, tool.Refuse("%w; answer with what you know", err)
 			}
 			return tool.Answer{Text: "You think about it. What you find is said later; tell them that you will come back to it."}, nil
-		},
-	}
+		})
 }
 
 // Command answers /think. Only thoughts that everybody who reads the answer may see are shown, or
@@ -227,14 +215,14 @@ func (t *Thinker) tellThought(b *strings.Builder, v think.View) {
 	b.WriteString("\n")
 	from := 0
 	for _, s := range v.Spans {
-		fmt.Fprintf(b, "  %s  %s\n", s.At.Local().Format("15:04:05"), oneThought(v.Text[s.From:s.To]))
+		fmt.Fprintf(b, "  %s  %s\n", s.At.Local().Format("15:04:05"), string(dialogue.OneLine(v.Text[s.From:s.To])))
 		if s.Cut != nil {
 			fmt.Fprintf(b, "            … %s\n", t.gaveWay(*s.Cut))
 		}
 		from = s.To
 	}
 	if rest := v.Text[from:]; rest != "" {
-		fmt.Fprintf(b, "  %s  %s\n", v.Began.Local().Format("15:04:05"), oneThought(rest))
+		fmt.Fprintf(b, "  %s  %s\n", v.Began.Local().Format("15:04:05"), string(dialogue.OneLine(rest)))
 	}
 }
 
@@ -242,8 +230,6 @@ func (t *Thinker) tellThought(b *strings.Builder, v think.View) {
 var phases = map[think.Phase]string{
 	think.Waiting: "Waiting to think", think.Thinking: "Thinking", think.Parked: "Parked, to be continued later", think.Sorting: "Summing up the findings",
 }
-
-func oneThought(text earshot.Text) string { return string(dialogue.OneLine(text)) }
 
 // gaveWay says what a thought gave way to.
 func (t *Thinker) gaveWay(to earshot.Interruption) string {

@@ -100,7 +100,7 @@ func (t *Thinker) input(c Context, q think.Question, since int64) think.SegmentI
 	}
 	for _, i := range t.Scene.For(c.Audience).Items(scene.Reasoning) {
 		in.Buffered = append(in.Buffered, think.BufferedFinding{
-			ID: i.Event, Text: i.Text, Confidence: i.Confidence, Until: i.Until, Used: i.Used, Same: conversation.SameCircle(i.Visibility, q.Visibility),
+			ID: i.Event, Text: i.Text, Confidence: i.Confidence, Until: i.Until, Same: conversation.SameCircle(i.Visibility, q.Visibility),
 		})
 	}
 	in.Engine, in.Model = c.Settings.Reasoning.Engine, c.Settings.Reasoning.Model

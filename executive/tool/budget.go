@@ -61,7 +61,6 @@ func (b *Budget) admit(call llm.Call) error {
 	return nil
 }
 
-// repeats notes whether a call equals the previous one.
 func (b *Budget) repeats(call llm.Call) {
 	text := bytes.NewBufferString(call.Tool + " ")
 	if json.Compact(text, call.Arguments) != nil {

@@ -212,22 +212,16 @@ func (r *PendingCalls) Add(now time.Time, w PendingCall) PendingCall {
 		return had.Agent == w.Agent && had.By.ID == w.By.ID && had.Question.ID == w.Question.ID &&
 			had.Call.Tool == w.Call.Tool && string(had.Call.Arguments) == string(w.Call.Arguments)
 	}
+	r.Drop(same)
 	theirs := 0
-	for _, had := range r.all {
-		if had.By.ID == w.By.ID && !same(had) {
-			theirs++
+	for i, had := range slices.Backward(r.all) { // the oldest goes first
+		if had.By.ID != w.By.ID {
+			continue
+		}
+		if theirs++; theirs >= mostHeld {
+			r.all = slices.Delete(r.all, i, i+1)
 		}
 	}
-	r.all = slices.DeleteFunc(r.all, func(had PendingCall) bool {
-		if same(had) {
-			return true
-		}
-		over := had.By.ID == w.By.ID && theirs >= mostHeld
-		if over {
-			theirs--
-		}
-		return over
-	})
 	w.Until = now.Add(Confirmable)
 	r.all = append(r.all, w)
 	return w

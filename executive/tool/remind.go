@@ -2,14 +2,12 @@ package tool
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
 
 	"earshot"
 	"earshot/executive/remind"
-	"earshot/llm"
 	"earshot/participants"
 )
 
@@ -25,25 +23,17 @@ type Agenda interface {
 // Remind is the tool by which an agent sets reminders for somebody. now returns the time. One tool
 // with an action takes less of a prompt than three, and small models confuse it less.
 func Remind(a Agenda, now func() time.Time) Tool {
-	return Tool{
-		Tool: llm.Tool{
-			Name: "remind",
-			Description: "Reminders and timers for the person you are answering, said in this room when they are due. " +
-				"To set one, give text and in_seconds or at.",
-			Parameters: json.RawMessage(`{"type":"object","properties":{` +
-				`"action":{"type":"string","enum":["set","list","cancel"]},` +
-				`"text":{"type":"string","description":"set: of what"},` +
-				`"in_seconds":{"type":"integer","description":"set: from now"},` +
-				`"at":{"type":"string","description":"set: or when: 15:04, or RFC 3339"},` +
-				`"number":{"type":"integer","description":"cancel: as list shows it"}},` +
-				`"required":["action"],"additionalProperties":false}`),
-		},
-		Needs: participants.SendMessages,
-		Do: func(ctx context.Context, s Scope, arguments json.RawMessage) (Answer, error) {
-			given, err := Arguments[remindArguments](arguments)
-			if err != nil {
-				return Answer{}, err
-			}
+	return New("remind",
+		"Reminders and timers for the person you are answering, said in this room when they are due. "+
+			"To set one, give text and in_seconds or at.",
+		`{"type":"object","properties":{`+
+			`"action":{"type":"string","enum":["set","list","cancel"]},`+
+			`"text":{"type":"string","description":"set: of what"},`+
+			`"in_seconds":{"type":"integer","description":"set: from now"},`+
+			`"at":{"type":"string","description":"set: or when: 15:04, or RFC 3339"},`+
+			`"number":{"type":"integer","description":"cancel: as list shows it"}},`+
+			`"required":["action"],"additionalProperties":false}`,
+		participants.SendMessages, func(ctx context.Context, s Scope, given remindArguments) (Answer, error) {
 			switch given.Action {
 			case "set":
 				return given.set(ctx, s, a, now())
@@ -53,8 +43,7 @@ func Remind(a Agenda, now func() time.Time) Tool {
 				return Answer{Text: "It is cancelled."}, a.Cancel(ctx, s, given.Number)
 			}
 			return Answer{}, fmt.Errorf(`action is %q; it must be "set", "list" or "cancel"`, bounded(given.Action, mostName))
-		},
-	}
+		})
 }
 
 // remindArguments are the arguments of remind.

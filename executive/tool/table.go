@@ -47,13 +47,8 @@ type refusal struct{ error }
 func Refuse(format string, args ...any) error { return refusal{fmt.Errorf(format, args...)} }
 
 // For returns the tools that all of some askers may use, as a model is offered them.
-func (t Table) For(askers []participants.Participant) (offered []llm.Tool) {
-	for _, row := range t {
-		if row.allows(askers) == nil {
-			offered = append(offered, row.Tool)
-		}
-	}
-	return offered
+func (t Table) For(askers []participants.Participant) []llm.Tool {
+	return t.offered(Scope{Askers: askers})
 }
 
 // offered returns the tools that a model is offered in a scope. They include those that an asker
@@ -73,8 +68,7 @@ func (t Table) Do(ctx context.Context, s Scope, call llm.Call) Outcome {
 	began := time.Now()
 	room := s.Budget.room()
 	answer, fault, err := t.attempt(ctx, s, call)
-	var back confirmableError
-	errors.As(err, &back)
+	back, _ := errors.AsType[confirmableError](err)
 	o := Outcome{
 		Use:    earshot.Use{Turn: s.Turn, Tool: call.Tool, Arguments: earshot.Text(call.Arguments), Result: answer.Text},
 		Images: answer.Images, Visibility: answer.Visibility, Sources: answer.Sources, Held: back.held, Fault: fault,

@@ -32,7 +32,7 @@ func person(name string, can ...participants.Capability) participants.Participan
 // scope is a public turn in which some people ask.
 func scope(askers ...participants.Participant) tool.Scope {
 	return tool.Scope{
-		Agent: "agent", Name: "Earshot", Path: "/owner/agent/earshot", Home: "/owner/agent/earshot", Room: earshot.Desk, Turn: "t1", About: "m1",
+		Agent: "agent", Home: "/owner/agent/earshot", Room: earshot.Desk, Turn: "t1", About: "m1",
 		Askers: askers, Audience: earshot.Audience{Room: earshot.Desk, Unknown: true}.With("agent"),
 		Visibility: earshot.Visibility{Scope: earshot.Public}, Budget: new(tool.Budget),
 	}

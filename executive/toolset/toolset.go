@@ -95,8 +95,8 @@ func (c *Context) Loop(set executive.Config, m llm.Service) *tool.Loop {
 // scope says for whom tools are used.
 func (c *Context) scope() tool.Scope {
 	return tool.Scope{
-		Agent: c.Agent.ID, Name: c.Agent.Name, Path: c.Agent.Path, Home: c.Home, Room: c.Room, Turn: c.ID, About: c.Question.Message.ID,
-		Askers: c.Askers, Asked: c.Called, Audience: c.Audience, Visibility: c.Question.Rests.Visibility, Depth: c.Depth, Budget: &c.budget,
+		Agent: c.Agent.ID, Home: c.Home, Room: c.Room, Turn: c.ID, About: c.Question.Message.ID,
+		Askers: c.Askers, Asked: c.Called, Audience: c.Audience, Visibility: c.Question.Rests.Visibility, Budget: &c.budget,
 		Rests: func() []earshot.EventID { return c.Question.Rests.With(c.Question.Message.ID).Sources },
 	}
 }
@@ -121,7 +121,6 @@ func (c *Context) Table(set executive.Config) tool.Table {
 	return c.Progress.Watch(c.onlyLook(append(t, c.Tools...)))
 }
 
-// note records a memo.
 func (c *Context) note(ctx context.Context, _ tool.Scope, text earshot.Text) error {
 	return c.Exchange.Keep(ctx, c.event(earshot.Memo{Text: text}))
 }

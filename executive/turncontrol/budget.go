@@ -62,7 +62,6 @@ func EventOf(e earshot.Event, kind func(earshot.ParticipantID) participants.Type
 	return Event{}
 }
 
-// written returns the meaning of a message.
 func written(e earshot.Event, m earshot.Message, kind func(earshot.ParticipantID) participants.Type) Event {
 	by := kind(e.Author)
 	machine := func(id earshot.ParticipantID) bool { return kind(id).Machine() }
@@ -119,7 +118,8 @@ func (b *Budget) Take(m Event) {
 	case Word:
 		b.Count++
 		b.Last = m.By
-		b.keep(m.Text)
+		b.said = append(b.said, fingerprintOf(m.Text))
+		b.said = slices.Delete(b.said, 0, max(0, len(b.said)-window))
 	case Set:
 		b.own = append(b.own, m.Of)
 		b.own = slices.Delete(b.own, 0, max(0, len(b.own)-mostOwn))

@@ -111,7 +111,6 @@ func (p fingerprint) with(before fingerprint) fingerprint {
 	return fingerprint{words, pairsOf(words), before.numbers*31 + p.numbers}
 }
 
-// near reports whether p and o are near duplicates.
 func (p fingerprint) near(o fingerprint) bool {
 	if p.numbers != o.numbers || len(p.pairs) == 0 || len(o.pairs) == 0 {
 		return false
@@ -128,12 +127,6 @@ func (p fingerprint) near(o fingerprint) bool {
 		}
 	}
 	return float64(both) >= same*float64(len(p.pairs)+len(o.pairs)-both)
-}
-
-// keep remembers what an agent said.
-func (b *Budget) keep(text earshot.Text) {
-	b.said = append(b.said, fingerprintOf(text))
-	b.said = slices.Delete(b.said, 0, max(0, len(b.said)-window))
 }
 
 // Repeats reports whether the last message has been said so often that the agents make no progress:

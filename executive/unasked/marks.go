@@ -23,7 +23,6 @@ type marks []mark
 // dropped, a private one if there is any.
 const maxMarks = 64
 
-// note adds a mark.
 func (m *marks) note(one mark) {
 	*m = append(*m, one)
 	if len(*m) > maxMarks {

@@ -28,6 +28,14 @@ func Errorf(key, format string, args ...any) error {
 	return &Fault{Key: key, Problem: fmt.Sprintf(format, args...)}
 }
 
+// Check returns nil if ok, and otherwise a [Fault] as Errorf does.
+func Check(ok bool, key, format string, args ...any) error {
+	if ok {
+		return nil
+	}
+	return Errorf(key, format, args...)
+}
+
 // Under puts prefix before the key of every fault that err is made of, also
 // where many were joined. It returns nil for nil.
 func Under(prefix string, err error) error {

@@ -42,7 +42,7 @@ func staff(part []byte) ([]agents.Record, error) {
 func agent(l string) (agents.Record, error) {
 	name, rest, _ := strings.Cut(l, " ")
 	id := strings.ToLower(name)
-	path, err := paths.OfAgent(string(participants.Owner), id)
+	path, err := paths.Of(string(participants.Owner), paths.Agent, id)
 	if err != nil {
 		return agents.Record{}, err
 	}

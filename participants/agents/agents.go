@@ -15,6 +15,7 @@
 package agents
 
 import (
+	"errors"
 	"slices"
 
 	"earshot"
@@ -65,8 +66,7 @@ func (r Record) event(act earshot.Act) earshot.Agent {
 		Act: act, ID: r.ID, Path: r.Path, User: r.User, PathKind: string(r.Kind), Role: string(r.Role), Configured: r.Configured,
 	}
 	if act != earshot.Ended {
-		p := r.Profile
-		a.Profile = &p
+		a.Profile = new(r.Profile)
 	}
 	return a
 }
@@ -79,3 +79,17 @@ func recorded(a earshot.Agent) Record {
 	}
 	return r
 }
+
+// The errors to branch on. An error of this package that wraps one of them explains to people what
+// is wrong, and has a method Cure that says what to do.
+var (
+	ErrUnknown    = errors.New("there is no such agent")
+	ErrDead       = errors.New("the agent has ended")
+	ErrTaken      = errors.New("there is one already")
+	ErrNotYours   = errors.New("you may not do that")
+	ErrConfigured = errors.New("it is set in the configuration")
+	ErrProfile    = errors.New("the profile is not valid")
+	ErrFull       = errors.New("there are too many")
+	ErrTarget     = errors.New("it is not clear where to send it")
+	ErrApart      = errors.New("the agent belongs to another user")
+)

@@ -16,7 +16,7 @@ func crowd(b *testing.B, live, dead int) *house {
 	h := newHouse(b)
 	parent := h.create(earshot.Profile{Name: "Parent"})
 	event := func(act earshot.Act, i int) earshot.Event {
-		path, err := paths.OfSub(parent.Path, i)
+		path, err := paths.Child(parent.Path, paths.Sub, i)
 		if err != nil {
 			b.Fatal(err)
 		}

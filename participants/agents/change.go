@@ -197,7 +197,7 @@ func (b *Directory) space(r Record) error {
 	if len(b.live) >= mostAlive || named >= mostNamed {
 		return participants.Refuse(ErrFull, fmt.Sprintf("there are %d agents already, %d of them with a name", len(b.live), named), "end agents that nobody needs: earshot agents")
 	}
-	if gate, _ := paths.OfSubuser(string(participants.Owner), string(r.User)); r.User != "" && r.User != participants.Owner && b.live[gate] == nil {
+	if gate, _ := paths.Of(string(participants.Owner), paths.Subuser, string(r.User)); r.User != "" && r.User != participants.Owner && b.live[gate] == nil {
 		return participants.Refuse(ErrUnknown, fmt.Sprintf("there is no user %q", r.User), "make it a subuser first")
 	}
 	return nil
@@ -216,7 +216,7 @@ func vacant(ctx context.Context, v earshot.View, user, slug string, n int) (ears
 		if n > 1 {
 			name = fmt.Sprintf("%s-%d", slug, n)
 		}
-		path, err := paths.OfAgent(user, name)
+		path, err := paths.Of(user, paths.Agent, name)
 		if err != nil {
 			return "", err
 		}

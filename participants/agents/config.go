@@ -1,6 +1,7 @@
 package agents
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -30,7 +31,6 @@ type Entry struct {
 // SetDefaults sets the defaults of an entry. It is called before the entry is read.
 func (e *Entry) SetDefaults() { e.AutoReply = true }
 
-// profile returns what the entry says about the agent.
 func (e Entry) profile() earshot.Profile {
 	p := earshot.Profile{
 		Name: e.Name, Description: e.Description, Prompt: earshot.Text(e.Prompt), Engine: e.Engine, Model: e.Model,
@@ -40,12 +40,8 @@ func (e Entry) profile() earshot.Profile {
 	return p
 }
 
-// owner returns the user to whom the agent belongs.
 func (e Entry) owner() earshot.ParticipantID {
-	if e.User == "" {
-		return participants.Owner
-	}
-	return earshot.ParticipantID(e.User)
+	return cmp.Or(earshot.ParticipantID(e.User), participants.Owner)
 }
 
 // Names are the agents and people that other parts of the configuration name, and the rooms and
@@ -59,9 +55,8 @@ type Names struct {
 
 // Validate reports every fault in c.
 func (c Config) Validate(n Names) error {
-	var faults []error
-	if len(c) >= mostNamed {
-		faults = append(faults, field.Errorf("agents", "has %d entries; must have at most %d, because each is part of every prompt", len(c), mostNamed-1))
+	faults := []error{
+		field.Check(len(c) < mostNamed, "agents", "has %d entries; must have at most %d, because each is part of every prompt", len(c), mostNamed-1),
 	}
 	for i, e := range c {
 		faults = append(faults, field.Under(fmt.Sprintf("agents[%d]", i), errors.Join(
@@ -83,10 +78,7 @@ func (c Config) checkName(i int, n Names) error {
 	if _, err := participants.CheckAgent(name); err != nil {
 		return field.Errorf("name", "cannot be used: %v", err)
 	}
-	var faults []error
-	if participants.NearMain(name, n.Main) {
-		faults = append(faults, field.Errorf("name", "is %q, which could be mistaken for the main agent, %q", name, n.Main))
-	}
+	faults := []error{field.Check(!participants.NearMain(name, n.Main), "name", "is %q, which could be mistaken for the main agent, %q", name, n.Main)}
 	for j, other := range c[:i] {
 		if _, err := participants.CheckAgent(other.Name); err == nil && participants.Near(name, other.Name) {
 			faults = append(faults, field.Errorf("name", "is %q, which could be mistaken for that of agents[%d], %q", name, j, other.Name))
@@ -98,10 +90,7 @@ func (c Config) checkName(i int, n Names) error {
 			break
 		}
 	}
-	if n.Actors.Collides(name) != nil {
-		faults = append(faults, field.Errorf("name", "is %q, which could be mistaken for a name in external_actors", name))
-	}
-	return errors.Join(faults...)
+	return errors.Join(append(faults, field.Check(n.Actors.Collides(name) == nil, "name", "is %q, which could be mistaken for a name in external_actors", name))...)
 }
 
 // checkUser checks that the subuser's ID, if there is one, can be part of a path.

@@ -55,14 +55,13 @@ type Directory struct {
 	// dead looks up the former name of an agent that is not alive.
 	dead func(earshot.ParticipantID) (string, bool)
 
-	mu      sync.RWMutex
-	live    map[earshot.Path]*Record
-	ids     map[earshot.ParticipantID]*Record
-	below   map[earshot.Path]map[earshot.Path]bool // the children of each path
-	seats   []*Record                              // those that may sit in a room: the main agent first, then the oldest first
-	labels  map[earshot.ParticipantID]string
-	former  []string // see Former
-	version uint64
+	mu     sync.RWMutex
+	live   map[earshot.Path]*Record
+	ids    map[earshot.ParticipantID]*Record
+	below  map[earshot.Path]map[earshot.Path]bool // the children of each path
+	seats  []*Record                              // those that may sit in a room: the main agent first, then the oldest first
+	labels map[earshot.ParticipantID]string
+	former []string // see Former
 }
 
 // Open returns the directory from the journal, after reconciling both with the configuration:
@@ -191,7 +190,6 @@ func (b *Directory) take(a earshot.Agent) {
 	case earshot.Ended:
 		b.remove(a.Path)
 	}
-	b.version++
 }
 
 // add puts an agent, or a new version of it, into the directory.

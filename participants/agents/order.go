@@ -48,8 +48,7 @@ func (e *Edit) Set(key, value string) (err error) {
 	case "description":
 		e.Description = &value
 	case "prompt":
-		text := earshot.Text(value)
-		e.Prompt = &text
+		e.Prompt = new(earshot.Text(value))
 	case "engine":
 		e.Engine = &value
 	case "model":
@@ -90,7 +89,6 @@ func yes(word string) (*bool, error) {
 	return &is, nil
 }
 
-// apply applies e to p.
 func (e Edit) apply(p *earshot.Profile) {
 	set(&p.Name, e.Name)
 	set(&p.Description, e.Description)
@@ -134,11 +132,10 @@ func (b *Directory) Execute(ctx context.Context, by participants.Participant, o 
 	return was, is, participants.Refuse(ErrProfile, fmt.Sprintf("nothing can be %s", participants.OneLine(string(o.Act))), "make, change or end an agent")
 }
 
-// made makes an agent.
 func (b *Directory) made(ctx context.Context, by participants.Participant, o Order) (Record, error) {
 	user := cmp.Or(o.User, participants.Owner)
 	if user != participants.Owner {
-		gate, err := paths.OfSubuser(string(participants.Owner), string(user))
+		gate, err := paths.Of(string(participants.Owner), paths.Subuser, string(user))
 		if err != nil {
 			return Record{}, err
 		}

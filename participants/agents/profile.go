@@ -82,35 +82,28 @@ func homeless(user earshot.ParticipantID, p earshot.Profile) error {
 
 // check reports every fault of a profile except its name.
 func (h profileScope) check(p earshot.Profile) error {
-	var faults []error
-	if n := utf8.RuneCountInString(p.Name); n > longestName {
-		faults = append(faults, field.Errorf("name", "has %d characters; must be at most %d", n, longestName))
-	}
-	if n := len(p.Description); n > longestDescription {
-		faults = append(faults, field.Errorf("description", "has %d bytes; must have at most %d, because it is part of every prompt", n, longestDescription))
-	}
-	if strings.ContainsFunc(p.Description, func(r rune) bool { return !unicode.IsPrint(r) || r == '[' || r == ']' }) {
-		faults = append(faults, field.Errorf("description", "has a bracket or an invisible character in it; must be one line of text"))
-	}
-	if n := len(p.Prompt); n > longestPrompt {
-		faults = append(faults, field.Errorf("prompt", "has %d bytes; must be at most %d", n, longestPrompt))
-	}
-	if !utf8.ValidString(string(p.Prompt)) || strings.ContainsRune(string(p.Prompt), 0) {
-		faults = append(faults, field.Errorf("prompt", "is not text"))
-	}
-	if p.Engine != "" && !slices.Contains(h.engines, p.Engine) {
-		faults = append(faults, field.Errorf("engine", "is %q; %s", participants.OneLine(p.Engine), choose("the name of an engine of executive.llm", h.engines)))
-	}
-	if n := len(p.Model); n > longestModel || strings.ContainsFunc(p.Model, func(r rune) bool { return !unicode.IsPrint(r) || r == ' ' }) {
-		faults = append(faults, field.Errorf("model", "must be the server's name of the model: one word of at most %d bytes", longestModel))
-	}
-	return errors.Join(append(faults, h.checkRooms(p.Rooms)...)...)
+	name := utf8.RuneCountInString(p.Name)
+	odd := strings.ContainsFunc(p.Description, func(r rune) bool { return !unicode.IsPrint(r) || r == '[' || r == ']' })
+	notWord := strings.ContainsFunc(p.Model, func(r rune) bool { return !unicode.IsPrint(r) || r == ' ' })
+	return errors.Join(
+		field.Check(name <= longestName, "name", "has %d characters; must be at most %d", name, longestName),
+		field.Check(len(p.Description) <= longestDescription,
+			"description", "has %d bytes; must have at most %d, because it is part of every prompt", len(p.Description), longestDescription),
+		field.Check(!odd, "description", "has a bracket or an invisible character in it; must be one line of text"),
+		field.Check(len(p.Prompt) <= longestPrompt, "prompt", "has %d bytes; must be at most %d", len(p.Prompt), longestPrompt),
+		field.Check(utf8.ValidString(string(p.Prompt)) && !strings.ContainsRune(string(p.Prompt), 0), "prompt", "is not text"),
+		field.Check(p.Engine == "" || slices.Contains(h.engines, p.Engine),
+			"engine", "is %q; %s", participants.OneLine(p.Engine), choose("the name of an engine of executive.llm", h.engines)),
+		field.Check(len(p.Model) <= longestModel && !notWord, "model", "must be the server's name of the model: one word of at most %d bytes", longestModel),
+		h.checkRooms(p.Rooms),
+	)
 }
 
-func (h profileScope) checkRooms(rooms []earshot.RoomID) (faults []error) {
+func (h profileScope) checkRooms(rooms []earshot.RoomID) error {
 	if n := len(rooms); n > mostRooms {
-		return []error{field.Errorf("rooms", "has %d entries; must have at most %d", n, mostRooms)}
+		return field.Errorf("rooms", "has %d entries; must have at most %d", n, mostRooms)
 	}
+	var faults []error
 	for i, room := range rooms {
 		key := fmt.Sprintf("rooms[%d]", i)
 		if slices.Contains(rooms[:i], room) {
@@ -119,7 +112,7 @@ func (h profileScope) checkRooms(rooms []earshot.RoomID) (faults []error) {
 			faults = append(faults, field.Errorf(key, "is %q; %s", participants.OneLine(string(room)), choose("one of the rooms", h.rooms)))
 		}
 	}
-	return faults
+	return errors.Join(faults...)
 }
 
 // choose lists what can be chosen.

@@ -92,7 +92,7 @@ func (m *model) spawn(t *rapid.T) {
 		m.born(t, r)
 	}
 	for range children {
-		want, _ := paths.OfSub(up.Path, m.next[up.Path])
+		want, _ := paths.Child(up.Path, paths.Sub, m.next[up.Path])
 		if !slices.ContainsFunc(children, func(r agents.Record) bool { return r.Path == want }) {
 			t.Fatalf("no child at %s", want)
 		}

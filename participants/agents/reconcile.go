@@ -23,12 +23,15 @@ func (b *Directory) reconcile(ctx context.Context) error {
 		if b.former, err = former(ctx, v); err != nil {
 			return nil, err
 		}
-		p := reconciliation{Directory: b, view: v, looks: make(map[string]bool), kept: make(map[earshot.ParticipantID]bool)}
-		if err := p.make(ctx); err != nil {
-			return nil, err
-		}
-		return p.changes, nil
+		return b.plan(ctx, v)
 	})
+}
+
+// plan returns what must change so that the directory matches the configuration.
+func (b *Directory) plan(ctx context.Context, v earshot.View) ([]earshot.Agent, error) {
+	p := reconciliation{Directory: b, view: v, looks: make(map[string]bool), kept: make(map[earshot.ParticipantID]bool)}
+	err := p.make(ctx)
+	return p.changes, err
 }
 
 // Reconfigure reconciles a directory in use, and the journal, with another configuration, as [Open]
@@ -43,12 +46,7 @@ func (b *Directory) Reconfigure(ctx context.Context, s Setup) error {
 	was := b.setup
 	s.Journal, s.Now, s.NewID = was.Journal, was.Now, was.NewID
 	b.setup = s
-	err = b.record(ctx, "", func(v earshot.View) ([]earshot.Agent, error) {
-		p := reconciliation{Directory: b, view: v, looks: make(map[string]bool), kept: make(map[earshot.ParticipantID]bool)}
-		err := p.make(ctx)
-		return p.changes, err
-	})
-	if err != nil {
+	if err = b.record(ctx, "", func(v earshot.View) ([]earshot.Agent, error) { return b.plan(ctx, v) }); err != nil {
 		b.setup = was
 		return fmt.Errorf("bringing the agents in step with the configuration: %w", err)
 	}
@@ -67,7 +65,8 @@ type reconciliation struct {
 }
 
 func (p *reconciliation) make(ctx context.Context) error {
-	if err := p.main(ctx); err != nil {
+	main := Record{ID: participants.Agent, User: participants.Owner, Kind: paths.Agent, Configured: true, Profile: p.setup.Main}
+	if err := p.settle(ctx, main, p.ids[participants.Agent]); err != nil {
 		return err
 	}
 	for _, e := range p.setup.Config {
@@ -98,12 +97,6 @@ func (p *reconciliation) rest() {
 			p.give(r)
 		}
 	}
-}
-
-// main makes the main agent match the configuration.
-func (p *reconciliation) main(ctx context.Context) error {
-	r := Record{ID: participants.Agent, User: participants.Owner, Kind: paths.Agent, Configured: true, Profile: p.setup.Main}
-	return p.settle(ctx, r, p.ids[participants.Agent])
 }
 
 // existing returns the agent that an entry describes: an agent of the same user with the same name,

@@ -75,13 +75,6 @@ func (b *Directory) List() []Record {
 	return all
 }
 
-// Version rises with every change of the agents.
-func (b *Directory) Version() uint64 {
-	b.mu.RLock()
-	defer b.mu.RUnlock()
-	return b.version
-}
-
 // In returns the agents that have a seat in a room: its main agent first, then the main agent of
 // the program, then the others, oldest first.
 func (b *Directory) In(room earshot.RoomID) (sit []Record) {

@@ -32,10 +32,9 @@ func subuserPath(id string) (earshot.Path, error) {
 	if participants.Near(id, string(participants.Owner)) {
 		return "", participants.Refuse(ErrTaken, fmt.Sprintf("the subuser %q could be mistaken for the owner", participants.OneLine(id)), "choose another ID, such as family")
 	}
-	return paths.OfSubuser(string(participants.Owner), id)
+	return paths.Of(string(participants.Owner), paths.Subuser, id)
 }
 
-// gatewayName returns the name of the gateway of a subuser.
 func gatewayName(id string) string { return id + " gateway" }
 
 // Gate returns the subuser whose agents r gives access to; empty if r is not a gateway.

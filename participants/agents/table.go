@@ -98,22 +98,14 @@ func insert(ctx context.Context, tx *sql.Tx, sequence int64, a earshot.Agent) er
 	if err != nil {
 		return err
 	}
-	if column := counter(at.Kind); column != "" {
+	if column := counters[at.Kind]; column != "" {
 		_, err = tx.ExecContext(ctx, `UPDATE agents SET `+column+` = max(`+column+`, ?) WHERE path = ?`, at.Index+1, at.Parent)
 	}
 	return err
 }
 
-// counter returns the column that counts the children of a kind.
-func counter(kind paths.Kind) string {
-	switch kind {
-	case paths.Sub:
-		return "subs"
-	case paths.Search:
-		return "searches"
-	}
-	return ""
-}
+// counters are the columns that count the children of a kind.
+var counters = map[paths.Kind]string{paths.Sub: "subs", paths.Search: "searches"}
 
 // run executes statements one after the other.
 func run(ctx context.Context, tx *sql.Tx, statements ...string) error {

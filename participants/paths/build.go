@@ -40,58 +40,29 @@ var reserved = sync.OnceValue(func() map[string]bool {
 // Reserved reports whether word has a meaning in a path, or looks like a word that has one.
 func Reserved(word string) bool { return reserved()[participants.Key(word)] }
 
-// OfConnector returns the path of the agent that user meets through a connector, such as console.
-func OfConnector(user, connector string) (earshot.Path, error) { return build(user, "", connector) }
-
-// OfAgent returns the path of the named agent of user; see [Slug].
-func OfAgent(user, name string) (earshot.Path, error) { return build(user, Agent, name) }
-
-// OfCron returns the path of the scheduled agent of user.
-func OfCron(user, id string) (earshot.Path, error) { return build(user, Cron, id) }
-
-// OfTask returns the path of the agent of user for one task.
-func OfTask(user, id string) (earshot.Path, error) { return build(user, Task, id) }
-
-// OfSubuser returns the path of the agent of user that gives access to the agents of a subuser.
-func OfSubuser(user, id string) (earshot.Path, error) { return build(user, Subuser, id) }
-
-// OfSystem returns the path of an agent of the program itself.
-func OfSystem(tag string) (earshot.Path, error) {
-	word, err := segment("tag", tag)
-	if err != nil {
-		return "", err
+// Of returns the path of an agent without a parent. name is the connector, the name (see [Slug]), the
+// ID or the tag, as the kind has it. An agent of the program itself, of kind [System], has no user.
+func Of(user string, kind Kind, name string) (earshot.Path, error) {
+	if kind == System {
+		tag, err := segment("tag", name)
+		if err != nil {
+			return "", err
+		}
+		return earshot.Path("/" + string(System) + "/" + tag), nil
 	}
-	return earshot.Path("/" + string(System) + "/" + word), nil
-}
-
-// build returns the path of an agent without a parent.
-func build(user string, kind Kind, name string) (earshot.Path, error) {
 	of, err := segment("user", user)
 	if err != nil {
 		return "", err
 	}
-	what := string(kind)
-	if kind == "" {
-		what = string(Connector)
-	}
-	word, err := segment(what, name)
-	if err != nil {
+	word, err := segment(string(kind), name)
+	switch {
+	case err != nil:
 		return "", err
-	}
-	if kind == "" {
+	case kind == Connector:
 		return earshot.Path("/" + of + "/" + word), nil
 	}
 	return earshot.Path("/" + of + "/" + string(kind) + "/" + word), nil
 }
-
-// OfSub returns the path of the nth agent that the agent at parent made.
-func OfSub(parent earshot.Path, n int) (earshot.Path, error) { return Child(parent, Sub, n) }
-
-// OfMemory returns the path of the agent that remembers for the agent at parent.
-func OfMemory(parent earshot.Path) (earshot.Path, error) { return Child(parent, Memory, 0) }
-
-// OfSearch returns the path of the nth agent that looks something up for the agent at parent.
-func OfSearch(parent earshot.Path, n int) (earshot.Path, error) { return Child(parent, Search, n) }
 
 // Child returns the path of an agent of a kind below another. n is 0 if there can be only one.
 func Child(parent earshot.Path, kind Kind, n int) (earshot.Path, error) {
@@ -109,8 +80,7 @@ func Child(parent earshot.Path, kind Kind, n int) (earshot.Path, error) {
 	default:
 		child = parent + earshot.Path("/"+string(kind))
 	}
-	_, err := Parse(child) // the path may have become too deep
-	if err != nil {
+	if _, err := Parse(child); err != nil { // the path may have become too deep
 		return "", err
 	}
 	return child, nil

@@ -111,11 +111,7 @@ func canonical(word string) string {
 }
 
 func wrong(p earshot.Path, problem string) error {
-	shown := string(p)
-	if len(shown) > longest {
-		shown = shown[:longest]
-	}
-	return participants.Refuse(ErrPath, fmt.Sprintf("%q is not a path: it %s", shown, problem), "write it like /owner/agent/coder")
+	return participants.Refuse(ErrPath, fmt.Sprintf("%q is not a path: it %s", string(p[:min(len(p), longest)]), problem), "write it like /owner/agent/coder")
 }
 
 // Parent returns the path of the agent directly above p; empty if there is none.

@@ -47,22 +47,13 @@ const (
 	RoleTask     Role = "task"
 )
 
-// Role returns the role of an agent of kind k.
-func (k Kind) Role() Role {
-	switch k {
-	case Connector, Agent, Subuser:
-		return RoleUser
-	case Sub:
-		return RoleSubagent
-	case Memory:
-		return RoleMemory
-	case Search:
-		return RoleSearch
-	case Task:
-		return RoleTask
-	}
-	return ""
+// roles are the roles of the agents of each kind.
+var roles = map[Kind]Role{
+	Connector: RoleUser, Agent: RoleUser, Subuser: RoleUser, Sub: RoleSubagent, Memory: RoleMemory, Search: RoleSearch, Task: RoleTask,
 }
+
+// Role returns the role of an agent of kind k.
+func (k Kind) Role() Role { return roles[k] }
 
 // Below reports whether agents of kind k have a parent.
 func (k Kind) Below() bool { return k == Sub || k == Memory || k == Search }

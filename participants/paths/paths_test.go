@@ -23,9 +23,9 @@ func must(t testing.TB) func(earshot.Path, error) earshot.Path {
 // TestEveryKind has an example of each pattern in the package comment.
 func TestEveryKind(t *testing.T) {
 	m := must(t)
-	telegram := m(paths.OfConnector("u_abc123", "telegram"))
-	claude := m(paths.OfAgent("u_abc123", "claude"))
-	sub := m(paths.OfSub(telegram, 0))
+	telegram := m(paths.Of("u_abc123", paths.Connector, "telegram"))
+	claude := m(paths.Of("u_abc123", paths.Agent, "claude"))
+	sub := m(paths.Child(telegram, paths.Sub, 0))
 	for _, tt := range []struct {
 		path  earshot.Path
 		want  earshot.Path
@@ -34,18 +34,18 @@ func TestEveryKind(t *testing.T) {
 		label string
 	}{
 		{telegram, "/u_abc123/telegram", paths.Address{Kind: paths.Connector, User: "u_abc123", Name: "telegram"}, "user", "telegram of u_abc123"},
-		{m(paths.OfConnector("u_grp456", "telegram")), "/u_grp456/telegram", paths.Address{Kind: paths.Connector, User: "u_grp456", Name: "telegram"}, "user", "telegram of u_grp456"},
+		{m(paths.Of("u_grp456", paths.Connector, "telegram")), "/u_grp456/telegram", paths.Address{Kind: paths.Connector, User: "u_grp456", Name: "telegram"}, "user", "telegram of u_grp456"},
 		{claude, "/u_abc123/agent/claude", paths.Address{Kind: paths.Agent, User: "u_abc123", Name: "claude"}, "user", "claude"},
-		{m(paths.OfCron("u_abc123", "daily-sync")), "/u_abc123/cron/daily-sync", paths.Address{Kind: paths.Cron, User: "u_abc123", Name: "daily-sync"}, "", "cron daily-sync of u_abc123"},
-		{m(paths.OfTask("u_abc123", "xyz789")), "/u_abc123/task/xyz789", paths.Address{Kind: paths.Task, User: "u_abc123", Name: "xyz789"}, "task", "task xyz789 of u_abc123"},
-		{m(paths.OfSubuser("u_abc123", "sub456")), "/u_abc123/subuser/sub456", paths.Address{Kind: paths.Subuser, User: "u_abc123", Name: "sub456"}, "user", "subuser sub456 of u_abc123"},
-		{m(paths.OfSystem("gc")), "/system/gc", paths.Address{Kind: paths.System, Name: "gc"}, "", "system gc"},
+		{m(paths.Of("u_abc123", paths.Cron, "daily-sync")), "/u_abc123/cron/daily-sync", paths.Address{Kind: paths.Cron, User: "u_abc123", Name: "daily-sync"}, "", "cron daily-sync of u_abc123"},
+		{m(paths.Of("u_abc123", paths.Task, "xyz789")), "/u_abc123/task/xyz789", paths.Address{Kind: paths.Task, User: "u_abc123", Name: "xyz789"}, "task", "task xyz789 of u_abc123"},
+		{m(paths.Of("u_abc123", paths.Subuser, "sub456")), "/u_abc123/subuser/sub456", paths.Address{Kind: paths.Subuser, User: "u_abc123", Name: "sub456"}, "user", "subuser sub456 of u_abc123"},
+		{m(paths.Of("", paths.System, "gc")), "/system/gc", paths.Address{Kind: paths.System, Name: "gc"}, "", "system gc"},
 		{sub, "/u_abc123/telegram/sub/0", paths.Address{Kind: paths.Sub, User: "u_abc123", Parent: telegram}, "subagent", "telegram of u_abc123's helper 0"},
-		{m(paths.OfMemory(sub)), "/u_abc123/telegram/sub/0/memory", paths.Address{Kind: paths.Memory, User: "u_abc123", Parent: sub}, "memory", "telegram of u_abc123's helper 0's memory"},
-		{m(paths.OfSearch(sub, 0)), "/u_abc123/telegram/sub/0/search/0", paths.Address{Kind: paths.Search, User: "u_abc123", Parent: sub}, "memory_search", "telegram of u_abc123's helper 0's search 0"},
-		{m(paths.OfSub(m(paths.OfSub(claude, 1)), 12)), "/u_abc123/agent/claude/sub/1/sub/12", paths.Address{Kind: paths.Sub, User: "u_abc123", Parent: claude + "/sub/1", Index: 12}, "subagent", "claude's helper 1's helper 12"},
-		{m(paths.OfMemory("/system/gc")), "/system/gc/memory", paths.Address{Kind: paths.Memory, Parent: "/system/gc"}, "memory", "system gc's memory"},
-		{m(paths.OfAgent("Ann", "Κώδιξ")), "/ann/agent/κώδιξ", paths.Address{Kind: paths.Agent, User: "ann", Name: "κώδιξ"}, "user", "κώδιξ"},
+		{m(paths.Child(sub, paths.Memory, 0)), "/u_abc123/telegram/sub/0/memory", paths.Address{Kind: paths.Memory, User: "u_abc123", Parent: sub}, "memory", "telegram of u_abc123's helper 0's memory"},
+		{m(paths.Child(sub, paths.Search, 0)), "/u_abc123/telegram/sub/0/search/0", paths.Address{Kind: paths.Search, User: "u_abc123", Parent: sub}, "memory_search", "telegram of u_abc123's helper 0's search 0"},
+		{m(paths.Child(m(paths.Child(claude, paths.Sub, 1)), paths.Sub, 12)), "/u_abc123/agent/claude/sub/1/sub/12", paths.Address{Kind: paths.Sub, User: "u_abc123", Parent: claude + "/sub/1", Index: 12}, "subagent", "claude's helper 1's helper 12"},
+		{m(paths.Child("/system/gc", paths.Memory, 0)), "/system/gc/memory", paths.Address{Kind: paths.Memory, Parent: "/system/gc"}, "memory", "system gc's memory"},
+		{m(paths.Of("Ann", paths.Agent, "Κώδιξ")), "/ann/agent/κώδιξ", paths.Address{Kind: paths.Agent, User: "ann", Name: "κώδιξ"}, "user", "κώδιξ"},
 	} {
 		t.Run(string(tt.want), func(t *testing.T) {
 			if tt.path != tt.want {
@@ -163,20 +163,17 @@ func TestBuildersRefuse(t *testing.T) {
 	bad := []string{"", " ", "a/b", "/", "..", "a b", "a\x00", "\xff", "соdеr", "ag\u200bent", long,
 		"agent", "cron", "task", "subuser", "system", "sub", "memory", "search", "connector",
 		"AGENT", "Mem0ry", "ＳＵＢ", "sub\u200b", "\u200bsub"}
-	for name, build := range map[string]func(user, word string) (earshot.Path, error){
-		"connector": paths.OfConnector, "agent": paths.OfAgent, "cron": paths.OfCron, "task": paths.OfTask, "subuser": paths.OfSubuser,
-		"system": func(_, tag string) (earshot.Path, error) { return paths.OfSystem(tag) },
-	} {
+	for _, kind := range []paths.Kind{paths.Connector, paths.Agent, paths.Cron, paths.Task, paths.Subuser, paths.System} {
 		for _, word := range bad {
-			if p, err := build("ann", word); !errors.Is(err, paths.ErrPath) || p != "" {
-				t.Errorf("%s called %q is at %q, %v", name, word, p, err)
+			if p, err := paths.Of("ann", kind, word); !errors.Is(err, paths.ErrPath) || p != "" {
+				t.Errorf("%s called %q is at %q, %v", kind, word, p, err)
 			}
-			if p, err := build(word, "x"); name != "system" && (!errors.Is(err, paths.ErrPath) || p != "") {
-				t.Errorf("%s of %q is at %q, %v", name, word, p, err)
+			if p, err := paths.Of(word, kind, "x"); kind != paths.System && (!errors.Is(err, paths.ErrPath) || p != "") {
+				t.Errorf("%s of %q is at %q, %v", kind, word, p, err)
 			}
 		}
-		if p, err := build("ann", strings.Repeat("x", 64)); err != nil || len(p) > 512 {
-			t.Errorf("%s with a long name: %q, %v", name, p, err)
+		if p, err := paths.Of("ann", kind, strings.Repeat("x", 64)); err != nil || len(p) > 512 {
+			t.Errorf("%s with a long name: %q, %v", kind, p, err)
 		}
 	}
 	for _, tt := range []struct {

@@ -27,14 +27,10 @@ func word(t *rapid.T) string {
 func built(t *rapid.T) (paths.Address, earshot.Path) {
 	a := paths.Address{User: word(t), Name: word(t)}
 	a.Kind = rapid.SampledFrom([]paths.Kind{paths.Connector, paths.Agent, paths.Cron, paths.Task, paths.Subuser, paths.System}).Draw(t, "kind")
-	build := map[paths.Kind]func(string, string) (earshot.Path, error){
-		paths.Connector: paths.OfConnector, paths.Agent: paths.OfAgent, paths.Cron: paths.OfCron, paths.Task: paths.OfTask, paths.Subuser: paths.OfSubuser,
-	}[a.Kind]
 	if a.Kind == paths.System {
 		a.User = ""
-		build = func(_, tag string) (earshot.Path, error) { return paths.OfSystem(tag) }
 	}
-	p, err := build(a.User, a.Name)
+	p, err := paths.Of(a.User, a.Kind, a.Name)
 	for range rapid.IntRange(0, 8).Draw(t, "depth") {
 		if err != nil {
 			break
@@ -80,7 +76,7 @@ func TestWhatIsBuiltIsRead(t *testing.T) {
 func TestCaseAndWidthMakeNoOtherPath(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		user, name := word(t), word(t)
-		want, err := paths.OfAgent(user, name)
+		want, err := paths.Of(user, paths.Agent, name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -92,7 +88,7 @@ func TestCaseAndWidthMakeNoOtherPath(t *testing.T) {
 				return r
 			}, s)
 		}
-		if got, err := paths.OfAgent(strings.ToUpper(user), wide(name)); err != nil || got != want {
+		if got, err := paths.Of(strings.ToUpper(user), paths.Agent, wide(name)); err != nil || got != want {
 			t.Fatalf("%s and %s, %v", want, got, err)
 		}
 	})
@@ -103,7 +99,7 @@ func TestEverySlugFits(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		slug := paths.Slug(rapid.String().Draw(t, "name"))
 		for _, s := range []string{slug, slug + "-2", slug + "-99999"} {
-			if p, err := paths.OfAgent("owner", s); err != nil || !strings.HasSuffix(string(p), "/"+s) {
+			if p, err := paths.Of("owner", paths.Agent, s); err != nil || !strings.HasSuffix(string(p), "/"+s) {
 				t.Fatalf("%q: %q, %v", s, p, err)
 			}
 		}
@@ -136,23 +132,8 @@ func FuzzParse(f *testing.F) {
 
 // rebuild returns the path of an address.
 func rebuild(a paths.Address) (earshot.Path, error) {
-	switch a.Kind {
-	case paths.Connector:
-		return paths.OfConnector(a.User, a.Name)
-	case paths.Agent:
-		return paths.OfAgent(a.User, a.Name)
-	case paths.Cron:
-		return paths.OfCron(a.User, a.Name)
-	case paths.Task:
-		return paths.OfTask(a.User, a.Name)
-	case paths.Subuser:
-		return paths.OfSubuser(a.User, a.Name)
-	case paths.System:
-		return paths.OfSystem(a.Name)
-	case paths.Sub:
-		return paths.OfSub(a.Parent, a.Index)
-	case paths.Memory:
-		return paths.OfMemory(a.Parent)
+	if a.Kind.Below() {
+		return paths.Child(a.Parent, a.Kind, a.Index)
 	}
-	return paths.OfSearch(a.Parent, a.Index)
+	return paths.Of(a.User, a.Kind, a.Name)
 }

@@ -122,14 +122,11 @@ func (s *Store) writeProvenance(t provenance) error {
 		}
 		return nil
 	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return errBroken
-	}
 	data, err := json.Marshal(t)
 	if err != nil {
 		return errBroken
 	}
-	root, err := os.OpenRoot(filepath.Dir(path))
+	root, err := enter(filepath.Dir(path), true)
 	if err != nil {
 		return errBroken
 	}

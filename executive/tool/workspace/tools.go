@@ -2,8 +2,8 @@ package workspace
 
 import (
 	"bytes"
+	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -12,7 +12,6 @@ import (
 
 	"earshot"
 	"earshot/executive/tool"
-	"earshot/llm"
 	"earshot/participants"
 )
 
@@ -34,28 +33,16 @@ func (s *Store) list() tool.Tool {
 	type list struct {
 		Folder string `json:"folder"`
 	}
-	return tool.Tool{
-		Tool: llm.Tool{
-			Name:        "list_files",
-			Description: "List the files in your workspace.",
-			Parameters: json.RawMessage(`{"type":"object","properties":{"folder":{"type":"string","description":"leave out for all files"}},` +
-				`"additionalProperties":false}`),
-		},
-		Needs: participants.UseTools,
-		Do: func(_ context.Context, scope tool.Scope, arguments json.RawMessage) (tool.Answer, error) {
-			given, err := tool.Arguments[list](arguments)
+	return tool.New("list_files", "List the files in your workspace.",
+		`{"type":"object","properties":{"folder":{"type":"string","description":"leave out for all files"}},`+
+			`"additionalProperties":false}`,
+		participants.UseTools, func(_ context.Context, scope tool.Scope, given list) (tool.Answer, error) {
+			dir, err := clean(cmp.Or(given.Folder, "."))
 			if err != nil {
 				return tool.Answer{}, err
 			}
-			dir := "."
-			if given.Folder != "" {
-				if dir, err = clean(given.Folder); err != nil {
-					return tool.Answer{}, err
-				}
-			}
 			return s.listed(scope, dir)
-		},
-	}
+		})
 }
 
 // listed lists what is below a folder. The answer rests on the events that were answered when the
@@ -125,26 +112,16 @@ func (s *Store) read() tool.Tool {
 		Path string `json:"path"`
 		From int    `json:"from"`
 	}
-	return tool.Tool{
-		Tool: llm.Tool{
-			Name:        "read_file",
-			Description: fmt.Sprintf("Read a text file in your workspace, %d bytes at a time.", mostRange),
-			Parameters: json.RawMessage(`{"type":"object","properties":{"path":{"type":"string","description":"such as notes/today.txt"},` +
-				`"from":{"type":"integer","description":"the byte to begin at"}},"required":["path"],"additionalProperties":false}`),
-		},
-		Needs: participants.UseTools,
-		Do: func(_ context.Context, scope tool.Scope, arguments json.RawMessage) (tool.Answer, error) {
-			given, err := tool.Arguments[read](arguments)
-			if err != nil {
-				return tool.Answer{}, err
-			}
+	return tool.New("read_file", fmt.Sprintf("Read a text file in your workspace, %d bytes at a time.", mostRange),
+		`{"type":"object","properties":{"path":{"type":"string","description":"such as notes/today.txt"},`+
+			`"from":{"type":"integer","description":"the byte to begin at"}},"required":["path"],"additionalProperties":false}`,
+		participants.UseTools, func(_ context.Context, scope tool.Scope, given read) (tool.Answer, error) {
 			name, err := clean(given.Path)
 			if err != nil {
 				return tool.Answer{}, err
 			}
 			return s.part(scope, name, given.From)
-		},
-	}
+		})
 }
 
 // find returns the contents of a file, from the first folder that has it, and which folder that is.
@@ -205,20 +182,11 @@ func (s *Store) writes() tool.Tool {
 		Content string `json:"content"`
 		Append  bool   `json:"append"`
 	}
-	return tool.Tool{
-		Tool: llm.Tool{
-			Name:        "write_file",
-			Description: "Write a text file in your workspace, in place of one that is there.",
-			Parameters: json.RawMessage(`{"type":"object","properties":{"path":{"type":"string","description":"such as notes/today.txt"},` +
-				`"content":{"type":"string","description":"what stands in it"},"append":{"type":"boolean","description":"add to its end instead"}},` +
-				`"required":["path","content"],"additionalProperties":false}`),
-		},
-		Needs: participants.UseTools,
-		Do: func(_ context.Context, scope tool.Scope, arguments json.RawMessage) (tool.Answer, error) {
-			given, err := tool.Arguments[write](arguments)
-			if err != nil {
-				return tool.Answer{}, err
-			}
+	return tool.New("write_file", "Write a text file in your workspace, in place of one that is there.",
+		`{"type":"object","properties":{"path":{"type":"string","description":"such as notes/today.txt"},`+
+			`"content":{"type":"string","description":"what stands in it"},"append":{"type":"boolean","description":"add to its end instead"}},`+
+			`"required":["path","content"],"additionalProperties":false}`,
+		participants.UseTools, func(_ context.Context, scope tool.Scope, given write) (tool.Answer, error) {
 			name, err := clean(given.Path)
 			if err != nil {
 				return tool.Answer{}, err
@@ -227,8 +195,7 @@ func (s *Store) writes() tool.Tool {
 				return tool.Answer{}, errFolder
 			}
 			return s.put(scope, name, given.Content, given.Append)
-		},
-	}
+		})
 }
 
 // put writes a file. In a private conversation, an addition to a shared file is written, with the
