@@ -5,7 +5,6 @@ import (
 	"errors"
 	"log/slog"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -18,9 +17,6 @@ const (
 	// coolDown is the least time between two descriptions: somebody who comes also comes nearer and
 	// sits down, and each of these changes the picture.
 	coolDown = time.Minute
-
-	// hour is the time for which a budget counts.
-	hour = time.Hour
 
 	// longestCaption is the longest description that is kept, in bytes: two sentences.
 	longestCaption = 300
@@ -132,33 +128,22 @@ type Describer struct {
 // unless there is none or it has been stopped. ctx ends for keep, too, when it is stopped.
 func (v *Viewer) Describe(ctx context.Context, p *Captioned, by Describer, keep func(context.Context, earshot.Text)) {
 	v.Captioner.Running.Store(true)
-	v.Go(func() {
+	ctx, stop := context.WithCancel(ctx)
+	v.running.Go(func() {
+		select {
+		case <-by.Stop:
+			stop()
+		case <-ctx.Done():
+		}
+	})
+	v.running.Go(func() {
 		defer v.Done()
 		defer v.Captioner.Running.Store(false)
-		ctx, stop := unless(ctx, by.Stop)
 		defer stop()
 		if text := p.Ask(ctx, by.Model, by.Engine, by.Name, v.Now, v.Log); text != "" && ctx.Err() == nil {
 			keep(ctx, text)
 		}
 	})
-}
-
-// unless returns a context that ends with ctx, or as soon as changed is closed. stop must be called
-// when it is no longer needed.
-func unless(ctx context.Context, changed <-chan struct{}) (_ context.Context, stop func()) {
-	ctx, cancel := context.WithCancel(ctx)
-	var watching sync.WaitGroup
-	watching.Go(func() {
-		select {
-		case <-changed:
-			cancel()
-		case <-ctx.Done():
-		}
-	})
-	return ctx, func() {
-		cancel()
-		watching.Wait()
-	}
 }
 
 // Event returns the body of the event that keeps a description.
@@ -175,7 +160,7 @@ type Budget struct {
 
 // Allows reports whether another picture may be described at now, if hourly may be in an hour.
 func (b *Budget) Allows(now time.Time, hourly int) bool {
-	for len(b.at) > 0 && now.Sub(b.at[0]) >= hour {
+	for len(b.at) > 0 && now.Sub(b.at[0]) >= time.Hour {
 		b.at = b.at[1:]
 	}
 	return len(b.at) < hourly && (len(b.at) == 0 || now.Sub(b.at[len(b.at)-1]) >= coolDown)
@@ -211,9 +196,5 @@ func Describe(p earshot.Picture, engine, model string) *llm.Request {
 // Caption returns a description as it is kept: in one line, and shortened. It is empty if text is
 // not a description.
 func Caption(text string) earshot.Text {
-	line := strings.Join(strings.Fields(strings.Map(printable, strings.ToValidUTF8(text, ""))), " ")
-	if len(line) > longestCaption {
-		line = strings.ToValidUTF8(line[:longestCaption], "") + "…"
-	}
-	return earshot.Text(line)
+	return earshot.Text(oneLine(text, longestCaption))
 }
