@@ -60,7 +60,7 @@ func (r *Resolver) signal(in Input) *interrupt.Signal {
 	case earshot.Message:
 		return r.messageSignal(s, body, in)
 	case earshot.Utterance:
-		sounding := body.Own > 0 || r.Echo.Sounds(e.At, e.At.Add(body.Lasted))
+		sounding := body.Own > 0 || r.Listener.Echo.Sounds(e.At, e.At.Add(body.Lasted))
 		return unheeded(utteranceSignal(s, body, in.Address, sounding, r.Listener.Cuts(body.Text)), in.Heeded)
 	case earshot.Speech:
 		return unheeded(speechSignal(s, body, in.Address, r.Listener.Cuts(body.Words)), in.Heeded)

@@ -154,18 +154,13 @@ func (h *History) Add(l Line) {
 	}
 	h.Lines = slices.Insert(h.Lines, i, l)
 	for len(h.Lines)-h.announcements() > keepLines || (h.bytes() > keepBytes && len(h.Lines) > 1) {
-		h.drop(dropLines)
+		h.Lines = slices.Delete(h.Lines, 0, min(dropLines, len(h.Lines)-1)) // never the newest
 	}
 }
 
 // has reports whether an event is part of the dialogue.
 func (h *History) has(e earshot.EventID) bool {
 	return slices.ContainsFunc(h.Lines, func(l Line) bool { return l.Event == e })
-}
-
-// drop forgets the n oldest lines, but never the newest.
-func (h *History) drop(n int) {
-	h.Lines = slices.Delete(h.Lines, 0, min(n, len(h.Lines)-1))
 }
 
 // remove forgets one line.

@@ -7,11 +7,11 @@ package record
 
 import (
 	"context"
-	"earshot/internal/lockorder"
 	"slices"
 	"time"
 
 	"earshot"
+	"earshot/internal/lockorder"
 )
 
 // maxEntries is how many entries are remembered: a sender without an answer tries again within
@@ -127,13 +127,7 @@ const farewell = 5 * time.Second
 // that does not answer does not keep the program from ending.
 func Outlive(ctx context.Context) (context.Context, context.CancelFunc) {
 	longer, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	stop := context.AfterFunc(ctx, func() {
-		defer cancel()
-		select {
-		case <-time.After(farewell):
-		case <-longer.Done():
-		}
-	})
+	stop := context.AfterFunc(ctx, func() { time.AfterFunc(farewell, cancel) })
 	return longer, func() { stop(); cancel() }
 }
 

@@ -7,7 +7,6 @@ import (
 	"earshot"
 	"earshot/executive/exchange"
 	"earshot/executive/generation"
-	"earshot/executive/record"
 	"earshot/executive/remind"
 	"earshot/executive/reply"
 	"earshot/executive/toolset"
@@ -18,8 +17,8 @@ func (r *Room) newTools() toolset.Host {
 	return toolset.Host{
 		Room: r.cfg.ID, Scene: r.scene, Viewer: r.viewer, Thoughts: r.mind, Reminders: r.reminders(), Tools: r.cfg.Tools,
 		Exchange: exchange.Host{
-			Tracker: &r.exchange, Waits: &r.exchange.Waits, Addressing: r.resolver.Addressing, Spawner: r.cfg.Spawner, Log: r.cfg.Log, Agents: r.agents,
-			Limit: func() int { return r.cfg.Settings().MultiParty.TurnLimit }, Keep: r.entries.Keep, Record: r.record, Nudge: r.owner.Wake, Outlive: record.Outlive,
+			Tracker: &r.exchange, Addressing: r.resolver.Addressing, Spawner: r.cfg.Spawner, Log: r.cfg.Log, Agents: r.agents,
+			Limit: func() int { return r.cfg.Settings().MultiParty.TurnLimit }, Keep: r.entries.Keep, Record: r.record, Nudge: r.owner.Wake,
 		},
 		Cameras: r.cameras, Settings: r.cfg.Settings, Now: r.cfg.Now, Log: r.cfg.Log,
 		Event: r.event, Amend: r.amend, Rests: r.live.addRests, Hold: r.holdCall, Prepare: r.prepareAsked,

@@ -303,7 +303,7 @@ func New(cfg Config) *Room {
 	r.reply = r.newReply()
 	r.chain = r.newChain()
 	r.resolver = admission.Resolver{
-		Room: cfg.ID, People: cfg.People, Addressing: r.resolver.Addressing, Listener: r.speech.Listener, Echo: &r.speech.Echo, Mode: r.mode, Mind: r.mind,
+		Room: cfg.ID, People: cfg.People, Addressing: r.resolver.Addressing, Listener: r.speech.Listener, Mode: r.mode, Mind: r.mind,
 		Waits: &r.exchange.Waits, Queue: &r.entries, Agents: r.agents, Turn: r.live.question, Now: cfg.Now, NewID: cfg.NewID, Log: cfg.Log,
 	}
 	r.syncSeats()

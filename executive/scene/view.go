@@ -97,19 +97,13 @@ func trim(items []Item, f Field) []Item {
 // leastOf returns the index of the most dispensable finding, judged at the time of the newest one.
 func leastOf(items []Item) int {
 	now, least := items[len(items)-1].At, 0
-	for k, i := range items {
-		if less(i, items[least], now) {
+	for k, a := range items {
+		b := items[least]
+		if cmp.Or(yes(b.Stale(now))-yes(a.Stale(now)), yes(b.Used)-yes(a.Used), cmp.Compare(a.Confidence, b.Confidence)) < 0 {
 			least = k
 		}
 	}
 	return least
-}
-
-// less reports whether finding a is more dispensable than b.
-func less(a, b Item, now time.Time) bool {
-	return cmp.Or(
-		yes(b.Stale(now))-yes(a.Stale(now)), yes(b.Used)-yes(a.Used), cmp.Compare(a.Confidence, b.Confidence),
-	) < 0
 }
 
 func yes(is bool) int {

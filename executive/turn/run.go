@@ -1,6 +1,7 @@
 package turn
 
 import (
+	"cmp"
 	"context"
 	"iter"
 	"slices"
@@ -86,6 +87,7 @@ func NewFiller(id earshot.TurnID, after time.Duration, working func() (tool, spo
 // says why the turn failed; being cut is no failure. Ending ctx cuts the turn. Run panics if the
 // floor is taken, because a room has one turn at a time.
 func Run(ctx context.Context, spec Spec) (earshot.Reply, error) {
+	spec.Tracker = cmp.Or(spec.Tracker, new(Tracker))
 	r := newRunning(spec)
 	model, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
