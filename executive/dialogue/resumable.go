@@ -23,9 +23,6 @@ func (h *History) TrackCut(e earshot.Event) {
 	}
 }
 
-// HasCut reports whether any reply can be resumed.
-func (h *History) HasCut() bool { return len(h.cut) > 0 }
-
 // Resumable returns the reply that can be resumed for somebody who asks with visibility v, if
 // everybody in a may know that reply. A reply in the asker's own conversation comes before any
 // other.

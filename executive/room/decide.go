@@ -3,18 +3,22 @@ package room
 import (
 	"cmp"
 	"slices"
+	"time"
 
 	"earshot"
 	"earshot/conversation"
 	"earshot/executive/addressing"
 	"earshot/executive/admission"
+	"earshot/executive/askers"
 	"earshot/executive/attention"
 	"earshot/executive/decision"
 	"earshot/executive/latency"
 	"earshot/executive/prompt"
 	"earshot/executive/question"
 	"earshot/executive/reflex"
+	"earshot/executive/revision"
 	"earshot/executive/seat"
+	"earshot/executive/unasked"
 	"earshot/interrupt"
 	"earshot/participants"
 )
@@ -96,4 +100,87 @@ func (r *Room) scenario(e *admission.Entry, by *seat.Seat, text earshot.Text) de
 	}
 	s.Quiet = r.live.silent()
 	return s
+}
+
+// overheard decides for the main agent about words that do not call it. why is the reason for which
+// it would stay silent.
+func (r *Room) overheard(e *admission.Entry, why string) (earshot.Verdict, []string) {
+	if why != addressing.Elsewhere && why != decision.Overheard || !e.Heeded {
+		return earshot.Silent, []string{why}
+	}
+	verdict, reasons := r.unasked.Overhear(r.moment(), unasked.Question{Event: e.Event(), Asker: e.Asker(), Rank: e.Rank(), Agents: e.Machine()})
+	switch {
+	case verdict != earshot.Silent:
+		e.Addressees.Lost = false // it may yet be answered
+		return verdict, reasons
+	case slices.Equal(reasons, []string{attention.NotForMe}):
+		return verdict, []string{why}
+	}
+	return verdict, append([]string{why}, reasons...)
+}
+
+// refused takes in that somebody does not want to hear the agent: for lasts, if they say so. It
+// returns the events to record for that.
+func (r *Room) refused(e *admission.Entry, lasts time.Duration) (kept []earshot.Event) {
+	r.unasked.Refused(e.Event().At, e.Event().Visibility)
+	if lasts == 0 {
+		return nil
+	}
+	s := r.event(e.Event().Visibility, earshot.Snooze{Until: e.Event().At.Add(lasts)})
+	s.Author, s.Sources = e.Event().Author, []earshot.EventID{e.Event().ID}
+	return []earshot.Event{s}
+}
+
+// reask returns the decision to answer a message again that was changed meanwhile, and records the
+// question in the entry.
+func (r *Room) reask(e *admission.Entry, b earshot.Revision) []earshot.Event {
+	again := e.Change.Again
+	if again == nil { // its turn may have begun meanwhile
+		if again = r.resolver.Outdated(b); again != nil {
+			e.Signal = revision.Signal(e.Event(), e.Who.ID)
+			r.actOnFloor(&r.set, e.Input)
+			e.Ticket = r.floor.Ticket()
+		}
+	}
+	if again == nil || !r.answers() || r.seatOf(again.Seat.ID) == nil {
+		return nil
+	}
+	now, _ := revision.Reword(again.Message, e.Event())
+	q := question.Question{
+		Seat: again.Seat, Message: now, Rank: again.Rank, Chain: again.Chain, Root: again.Root,
+		Ticket: e.Ticket, Turn: earshot.TurnID(r.cfg.NewID()), Want: reflex.Recognise(b.Text, again.Seat.Name),
+		Everybody: again.Everybody, Aloud: again.Aloud, ToRoom: again.ToRoom,
+		Askers: askers.Add(again.Askers, e.Who), Rests: prompt.Provenance{Visibility: again.Message.Visibility},
+	}
+	e.Questions = append(e.Questions, q)
+	return []earshot.Event{r.decided(q, q.Decision(earshot.Speak, decision.Reworded))}
+}
+
+// resumer returns the agent whose reply somebody wants resumed who calls none by name: the one that
+// was cut off last, by time, because a reply of this run has no sequence before it is kept. It is
+// nil if they want something else, or nobody was cut off.
+func (r *Room) resumer(e *admission.Entry, text earshot.Text) (last *seat.Seat) {
+	if reflex.Recognise(text, r.seats[0].Name) != reflex.Resume {
+		return nil
+	}
+	var newest earshot.Event
+	for _, s := range r.seats {
+		a := r.listeners(question.Question{Seat: s, Message: e.Event(), Rests: prompt.Provenance{Visibility: e.Event().Visibility}})
+		cut, ok := s.History.Resumable(e.Event().Visibility, a, r.cfg.Now())
+		if ok && e.Event().Visibility.AllowsAgent(s.ID) && (last == nil || cut.At.After(newest.At)) {
+			last, newest = s, cut
+		}
+	}
+	return last
+}
+
+// byReflex reports whether an entry is handled without a model: a command word, or a question such
+// as what time it is.
+func (r *Room) byReflex(e *admission.Entry) bool {
+	for _, q := range e.Questions {
+		if q.Want == reflex.None && q.Words == "" {
+			return false
+		}
+	}
+	return len(e.Questions) > 0 || r.speech.Listener.Cuts(admission.Words(e.Event().Body))
 }

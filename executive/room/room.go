@@ -408,13 +408,6 @@ func (r *Room) close(ctx context.Context, thinking *sync.WaitGroup) {
 // It is safe for concurrent use, but the owner must not call it.
 func (r *Room) Ping(ctx context.Context) error { return r.owner.Ping(ctx) }
 
-// Speaking reports whether a turn is live: something is said, or about to be, or it is being
-// determined how much of it was heard.
-func (r *Room) Speaking() bool {
-	live, _ := r.live.question()
-	return live != nil
-}
-
 // event returns an event by the room itself. The caller sets the author if an agent does it.
 func (r *Room) event(v earshot.Visibility, body earshot.Body) earshot.Event {
 	return earshot.Event{

@@ -2,8 +2,10 @@ package room
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -12,6 +14,7 @@ import (
 	"earshot/executive/admission"
 	"earshot/executive/chain"
 	"earshot/executive/delivery"
+	"earshot/executive/dialogue"
 	"earshot/executive/generation"
 	"earshot/executive/latency"
 	"earshot/executive/midturn"
@@ -20,6 +23,7 @@ import (
 	"earshot/executive/turn"
 	"earshot/executive/unasked"
 	"earshot/interrupt"
+	"earshot/llm"
 )
 
 // A turnResult says how a turn ended.
@@ -156,24 +160,6 @@ func (r *Room) begin(ctx context.Context, q question.Question, turns *sync.WaitG
 	})
 }
 
-// ensureAwake reports whether a seat is awake. If its dialogue cannot be read, that is reported
-// once: an answer without it would come from somebody who has forgotten everything.
-func (r *Room) ensureAwake(ctx context.Context, s *seat.Seat) bool {
-	err := r.wakeSeat(ctx, s)
-	ill := r.notices.Faults.Has(memoryFault)
-	switch {
-	case err != nil:
-		r.cfg.Log.Warn("a seat cannot be woken", "agent", s.ID, "err", err)
-		r.notices.ReportOnce(earshot.Notice{Key: memoryFault, Text: "the earlier conversation cannot be read, so " + s.Name + " cannot answer", Cure: "earshot doctor"})
-	case ill:
-		r.Report(earshot.Notice{Key: memoryFault, Text: "the earlier conversation can be read again", Over: true})
-	}
-	return err == nil
-}
-
-// memoryFault is the key of faults of the dialogues.
-const memoryFault = "memory"
-
 // spec returns the specification of the turn of q.
 func (r *Room) spec(q question.Question, set executive.Config) turn.Spec {
 	return turn.Spec{
@@ -248,4 +234,83 @@ func (r *Room) conclude(ctx context.Context, e turnResult) {
 	if slices.ContainsFunc(r.keep(ctx), func(kept earshot.Event) bool { return kept.ID == done.ID && kept.Body.Kind() == earshot.KindReply }) {
 		r.chain.Follow(ctx, &e.Result, done, calls)
 	}
+}
+
+// A reply that was cut off can be resumed, whatever is answered in between, until it has been, or
+// another reply of the same conversation is cut off, or it is forgotten, or it grows old. All of
+// that follows from the replies on record, so it is the same after a restart.
+
+// cutOff notes in a reply that has ended whether it can be resumed, and which one it has resumed.
+func (r *Room) cutOff(e *turnResult) {
+	reply := &e.Reply
+	reply.Resumes = e.Question.Resumes.ID
+	if reply.Reflex && reply.Resumes == "" || reply.Offered == "" {
+		return // a reflex answers again instead
+	}
+	if reply.Outcome == earshot.Interrupted {
+		cut, _ := e.Question.Resumes.Body.(earshot.Reply)
+		reply.Unfinished = reply.Unfinished || reply.Truncated || reply.Reflex && cut.Unfinished
+	}
+	if within := e.set.Interruption.ResumeWithin.Duration(); within > 0 && dialogue.Unfinished(*reply) {
+		reply.Resumable = r.cfg.Now().Add(within).Round(time.Microsecond)
+	}
+}
+
+// recordLatency records how long a turn took.
+func (r *Room) recordLatency(t latency.Record) {
+	r.live.mu.Lock()
+	r.live.latencies.Add(t)
+	r.live.mu.Unlock()
+	r.changes.Notify()
+	if r.cfg.Took != nil {
+		r.cfg.Took(t.Latency)
+	}
+}
+
+// health returns the notice that follows from how a turn ended, if it is due at once: that the
+// model fails, the first time. Recovery is reported by recovers.
+func (r *Room) health(e turnResult) (earshot.Notice, bool) {
+	model := r.modelOf(e.Question.Seat)
+	switch {
+	case errors.Is(e.err, llm.ErrParked): // it was busy, and is well
+	case e.err != nil && e.Generation != nil && !errors.Is(e.err, turn.ErrUnheard):
+		n := generation.FaultNotice(e.err)
+		n.Key = model
+		if e.Question.Rests.Visibility.Scope == earshot.Private {
+			n.Text = generation.FaultKind(e.err) // everybody is told, and a server's text may quote what it was asked
+		}
+		return n, r.notices.Faults.Change(r.cfg.Now(), n)
+	case e.err == nil && e.Generation != nil && e.Reply.Offered != "" && r.notices.Faults.Has(model):
+		n := earshot.Notice{Key: model, Text: "the " + model + " answers again", Over: true}
+		return n, r.notices.Faults.Change(r.cfg.Now(), n)
+	}
+	return earshot.Notice{}, false
+}
+
+// announceRecoveries reports what is back. For a model that is kept, too, as its failure was.
+func (r *Room) announceRecoveries(ctx context.Context) {
+	for _, n := range r.notices.Faults.Steady(r.cfg.Now()) {
+		if strings.HasPrefix(n.Key, generation.FaultKey) {
+			r.records.unsaved.Add(r.event(earshot.Visibility{Scope: earshot.System}, n))
+			continue
+		}
+		r.notices.Warn(n)
+	}
+	r.keep(ctx)
+}
+
+// modelWorks reports whether an agent has a model that did not fail last time.
+func (r *Room) modelWorks(s *seat.Seat) bool {
+	return r.cfg.Model != nil && !r.notices.Faults.Has(r.modelOf(s))
+}
+
+// modelOf returns the key of faults of an agent's model. An agent that uses the main agent's model
+// shares its key.
+func (r *Room) modelOf(s *seat.Seat) string {
+	set := r.set
+	engine, model := s.EngineAndModel(set)
+	if mainEngine, mainModel := r.seats[0].EngineAndModel(set); engine == mainEngine && model == mainModel {
+		return generation.FaultKey
+	}
+	return generation.FaultKey + " of " + s.Name
 }
