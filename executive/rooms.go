@@ -29,8 +29,8 @@ type Room struct {
 	Provider string `yaml:"-"`
 }
 
-// reserved are the beginnings of the IDs of rooms that are opened for a provider.
-var reserved = []string{"discord-"}
+// reserved is the beginning of the IDs of rooms that are opened for a provider.
+const reserved = "discord-"
 
 // Open reports whether everybody may enter.
 func (r Room) Open() bool { return len(r.Actors) == 0 && r.Provider == "" }
@@ -60,10 +60,7 @@ func (r Rooms) All() []Room {
 
 // Validate reports every fault in r, not only the first.
 func (r Rooms) Validate() error {
-	var faults []error
-	if len(r) > mostRooms {
-		faults = append(faults, field.Errorf("rooms", "has %d entries; must have at most %d", len(r), mostRooms))
-	}
+	faults := []error{entries("rooms", len(r), mostRooms)}
 	for i, room := range r {
 		at := fmt.Sprintf("rooms[%d]", i)
 		faults = append(faults, field.Under(at, room.validate()))
@@ -84,16 +81,11 @@ func (r Room) validate() error {
 	case strings.Trim(id, "abcdefghijklmnopqrstuvwxyz0123456789-_") != "" || strings.HasPrefix(id, "-"):
 		faults = append(faults, field.Errorf("id", "is %q; must be made of small letters, digits, - and _, such as kitchen", id))
 	}
-	for _, start := range reserved {
-		if strings.HasPrefix(string(r.ID), start) {
-			faults = append(faults, field.Errorf("id", "is %q; those that begin with %q are opened by themselves", r.ID, start))
-		}
+	if strings.HasPrefix(string(r.ID), reserved) {
+		faults = append(faults, field.Errorf("id", "is %q; those that begin with %q are opened by themselves", r.ID, reserved))
 	}
 	if n := utf8.RuneCountInString(r.Name); n > longestRoom || strings.ContainsFunc(r.Name, func(r rune) bool { return !unicode.IsPrint(r) }) {
 		faults = append(faults, field.Errorf("name", "must be at most %d characters that can be seen", longestRoom))
 	}
-	if len(r.Actors) > mostRoomMembers {
-		faults = append(faults, field.Errorf("actors", "has %d entries; must have at most %d", len(r.Actors), mostRoomMembers))
-	}
-	return errors.Join(faults...)
+	return errors.Join(append(faults, entries("actors", len(r.Actors), mostRoomMembers))...)
 }

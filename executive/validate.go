@@ -1,8 +1,8 @@
 package executive
 
 import (
+	"cmp"
 	"errors"
-	"math"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -85,33 +85,21 @@ func unspeakable(r rune) bool {
 }
 
 func (c Conversational) validate() error {
-	return errors.Join(temperature(c.Temperature), tokens(c.MaxTokens), prompt(c.SystemPrompt))
+	return generation(c.Temperature, c.MaxTokens, c.SystemPrompt)
 }
 
 func (c Speech) validate() error {
-	var faults []error
-	if c.FollowUp < 0 || c.FollowUp > longestFollowUp {
-		faults = append(faults, field.Errorf("follow_up_seconds", "is %v; must be from 0s to %v", c.FollowUp, field.Seconds(longestFollowUp)))
-	}
-	if len(c.HeardAs) > mostNames {
-		faults = append(faults, field.Errorf("heard_as", "has %d entries; must have at most %d", len(c.HeardAs), mostNames))
-	}
+	faults := []error{within("follow_up_seconds", c.FollowUp, 0, longestFollowUp), entries("heard_as", len(c.HeardAs), mostNames)}
 	for i, name := range c.HeardAs {
 		if strings.TrimSpace(name) == "" || utf8.RuneCountInString(name) > longestName {
 			faults = append(faults, field.Errorf("heard_as", "has %q as entry %d; must be a name of at most %d characters", name[:min(len(name), longestName)], i+1, longestName))
 		}
 	}
-	if !(c.LeastConfidence >= 0 && c.LeastConfidence <= 1) {
-		faults = append(faults, field.Errorf("least_confidence", "is %v; must be from 0 to 1", c.LeastConfidence))
-	}
-	return errors.Join(faults...)
+	return errors.Join(append(faults, within("least_confidence", c.LeastConfidence, 0, 1))...)
 }
 
 func (c Reasoning) validate() error {
-	faults := []error{temperature(c.Temperature), tokens(c.MaxTokens), prompt(c.SystemPrompt)}
-	if len(c.Triggers) > mostTriggers {
-		faults = append(faults, field.Errorf("triggers", "has %d entries; must have at most %d", len(c.Triggers), mostTriggers))
-	}
+	faults := []error{generation(c.Temperature, c.MaxTokens, c.SystemPrompt), entries("triggers", len(c.Triggers), mostTriggers)}
 	for i, word := range c.Triggers {
 		if strings.TrimSpace(word) == "" || len(word) > longestTrigger {
 			faults = append(faults, field.Errorf("triggers", "has %q as entry %d; must be a word of at most %d bytes", word[:min(len(word), longestTrigger)], i+1, longestTrigger))
@@ -141,30 +129,21 @@ func (c Interruption) validate() error {
 }
 
 func (c Sight) validate() error {
-	var faults []error
-	if !(c.GreetAfterAbsence >= 1 && c.GreetAfterAbsence <= longestAbsence) {
-		faults = append(faults, field.Errorf("greet_after_absence_seconds", "is %v; must be from 1s to %v", c.GreetAfterAbsence, field.Seconds(longestAbsence)))
-	}
+	faults := []error{within("greet_after_absence_seconds", c.GreetAfterAbsence, 1, longestAbsence)}
 	for i, room := range c.Rooms {
 		if strings.TrimSpace(string(room)) == "" || slices.Contains(c.Rooms[:i], room) {
 			faults = append(faults, field.Errorf("rooms", "lists %q, which is empty or listed twice; must be names of rooms, such as %s", room, earshot.Desk))
 		}
 	}
-	if c.CaptionsPerHour < 0 || c.CaptionsPerHour > mostCaptions {
-		faults = append(faults, field.Errorf("captions_per_hour", "is %d; must be from 0 to %d", c.CaptionsPerHour, mostCaptions))
-	}
-	return errors.Join(faults...)
+	return errors.Join(append(faults, within("captions_per_hour", c.CaptionsPerHour, 0, mostCaptions))...)
 }
 
 func (c MultiParty) validate() error {
-	var faults []error
+	var style error
 	if _, ok := interrupt.ParseStyle(c.TurnTakingProtocol); !ok {
-		faults = append(faults, field.Errorf("turn_taking_protocol", "is %q; must be one of polite, aggressive, passive", c.TurnTakingProtocol))
+		style = field.Errorf("turn_taking_protocol", "is %q; must be one of polite, aggressive, passive", c.TurnTakingProtocol)
 	}
-	if c.TurnLimit < 0 || c.TurnLimit > mostTurns {
-		faults = append(faults, field.Errorf("turn_limit", "is %d; must be from 0 to %d", c.TurnLimit, mostTurns))
-	}
-	return errors.Join(faults...)
+	return errors.Join(style, within("turn_limit", c.TurnLimit, 0, mostTurns))
 }
 
 func (c Tools) validate() error {
@@ -181,11 +160,11 @@ func (c Tools) validate() error {
 const mostTokensPerDay = 1_000_000_000
 
 func (c Parallel) validate() error {
-	faults := []error{interval("reasoning_interval", c.ReasoningInterval)}
+	var tokens error
 	if n := c.TokensPerDay; n < 0 || n > mostTokensPerDay {
-		faults = append(faults, field.Errorf("reasoning_tokens_per_day", "is %d; must be from 0, which means no limit, to %d", n, mostTokensPerDay))
+		tokens = field.Errorf("reasoning_tokens_per_day", "is %d; must be from 0, which means no limit, to %d", n, mostTokensPerDay)
 	}
-	return errors.Join(faults...)
+	return errors.Join(interval("reasoning_interval", c.ReasoningInterval), tokens)
 }
 
 func interval(key string, s field.Seconds) error {
@@ -195,18 +174,25 @@ func interval(key string, s field.Seconds) error {
 	return nil
 }
 
-func temperature(t float64) error {
-	if !(t >= 0 && t <= hottest) || math.IsNaN(t) {
-		return field.Errorf("temperature", "is %v; must be from 0 to %d", t, hottest)
+// within says that a value is out of its range; nil if it is not.
+func within[T cmp.Ordered](key string, v, least, most T) error {
+	if v >= least && v <= most {
+		return nil
 	}
-	return nil
+	return field.Errorf(key, "is %v; must be from %v to %v", v, least, most)
 }
 
-func tokens(n int) error {
-	if n < 1 || n > mostTokens {
-		return field.Errorf("max_tokens", "is %d; must be from 1 to %d", n, mostTokens)
+// entries says that a list is too long; nil if it is not.
+func entries(key string, n, most int) error {
+	if n <= most {
+		return nil
 	}
-	return nil
+	return field.Errorf(key, "has %d entries; must have at most %d", n, most)
+}
+
+// generation returns the faults in how a model is asked.
+func generation(temperature float64, tokens int, system string) error {
+	return errors.Join(within("temperature", temperature, 0, hottest), within("max_tokens", tokens, 1, mostTokens), prompt(system))
 }
 
 func prompt(p string) error {
