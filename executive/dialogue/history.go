@@ -81,9 +81,16 @@ type Mend struct {
 // mostMends is how many corrections of one line can be undone, as for an entry of the scene.
 const mostMends = 8
 
-// mended applies a correction of what was said, or the undoing of one. The model reads the
-// corrected line.
+// mended applies a correction of what was said, the undoing of one, or that something was said by
+// another person than was thought: that changes the name on the line, but not its rights. The model
+// reads the corrected line.
 func (h *History) mended(e earshot.Event) {
+	if w, is := e.Body.(earshot.Attribution); is {
+		if i := slices.IndexFunc(h.Lines, func(l Line) bool { return l.Event == w.Of && l.Aloud }); i >= 0 {
+			h.Lines[i].whose = &w
+		}
+		return
+	}
 	b, is := e.Body.(earshot.Edit)
 	i := slices.IndexFunc(h.Lines, func(l Line) bool { return is && l.Event == earshot.EventID(b.Item) && !l.Replies && !l.Announces })
 	if i < 0 || e.Author == "" || scene.Field(b.Field) != scene.Messages {
@@ -297,16 +304,6 @@ func (h *History) Lately(a earshot.Audience, name func(earshot.ParticipantID) st
 		out = append(out, reflex.Line{Name: name(l.Speaker()), Text: l.Text, At: l.At})
 	}
 	return out
-}
-
-// revised takes in that something was said by another person than was thought. It changes the name
-// on the line, but not its rights.
-func (h *History) revised(e earshot.Event) {
-	w, is := e.Body.(earshot.Attribution)
-	i := slices.IndexFunc(h.Lines, func(l Line) bool { return is && l.Event == w.Of && l.Aloud })
-	if i >= 0 {
-		h.Lines[i].whose = &w
-	}
 }
 
 // Speaker returns by whom a line was said, as far as that is known.

@@ -9,10 +9,9 @@ import (
 	"earshot/executive/reflex"
 )
 
-// TrackCut adds a reply of the agent to those that can be resumed, and removes the reply that it
+// trackCut adds a reply of the agent to those that can be resumed, and removes the reply that it
 // has resumed, and the previous one of the same conversation.
-func (h *History) TrackCut(e earshot.Event) {
-	reply := e.Body.(earshot.Reply)
+func (h *History) trackCut(e earshot.Event, reply earshot.Reply) {
 	cut := !reply.Resumable.IsZero()
 	h.cut = slices.DeleteFunc(h.cut, func(had earshot.Event) bool {
 		return cut && conversation.SameCircle(had.Visibility, e.Visibility) || had.ID == reply.Resumes && (cut || reply.Outcome == earshot.Completed)

@@ -32,7 +32,7 @@ func (r *Room) restorePast() {
 				r.live.latencies.Add(latency.Record{Latency: api.Latency{Turn: body.Turn, Agent: e.Author, About: body.About}, Whom: e.To[0], Visibility: e.Visibility, Unmeasured: true})
 			}
 			if s := r.seatOf(e.Author); s != nil {
-				s.History.Relearn(e) // also for sleeping agents: a "go on" that calls nobody may mean them
+				s.History.Spoke(e) // also for sleeping agents: a "go on" that calls nobody may mean them
 			}
 		}
 	}

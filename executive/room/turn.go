@@ -218,10 +218,7 @@ func (r *Room) conclude(ctx context.Context, e turnResult) {
 		})
 	}
 	r.speech.NoteReply(&e.Question, e.Reply)
-	if e.Reply.Offered != "" && e.Reply.Handover == nil {
-		e.Question.Seat.History.Spoke(done)
-		e.Question.Seat.History.TrackCut(done)
-	}
+	e.Question.Seat.History.Spoke(done)
 	if e.err != nil {
 		level := slog.LevelWarn
 		if n.Key != "" && !news {

@@ -323,13 +323,11 @@ func (s *Scene) ForgetPeople(people ...earshot.ParticipantID) {
 func (s *Scene) Reword(event earshot.EventID, text earshot.Text) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	l := s.layer(Messages)
-	k := slices.IndexFunc(l.entries, func(e entry) bool { return e.ID == string(event) })
 	s.edits = slices.DeleteFunc(s.edits, func(v Version) bool { return v.Edit.Body.(earshot.Edit).Item == string(event) })
-	if k < 0 {
+	e := s.find(Messages, string(event))
+	if e == nil {
 		return
 	}
-	e := &l.entries[k]
 	now := fitted(Item{Field: Messages, ID: e.ID, Text: text})
 	e.Text, e.Was, e.Event, e.Mended, e.gone, e.before, e.wrong = now.Text, "", event, "", false, nil, nil
 	s.moves()
@@ -339,16 +337,13 @@ func (s *Scene) Reword(event earshot.EventID, text earshot.Text) {
 func (s *Scene) Attribute(event earshot.EventID, to earshot.ParticipantID) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	l := s.layer(Messages)
-	for k := range l.entries {
-		e := &l.entries[k]
-		if e.ID != string(event) {
-			continue
-		}
-		e.By = to
-		for b := range e.before {
-			e.before[b].By = to
-		}
-		s.moves()
+	e := s.find(Messages, string(event))
+	if e == nil {
+		return
 	}
+	e.By = to
+	for b := range e.before {
+		e.before[b].By = to
+	}
+	s.moves()
 }
