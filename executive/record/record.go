@@ -1,8 +1,7 @@
-// Package record holds what a room keeps in mind of its record, beside the journal: the events on
-// their way into it ([Queue]), its newest events ([RecentCache]), and records of its own that the
-// journal has not accepted ([RetryQueue]). It also finds in the past what was not finished when the
-// program ended ([LastWords], [CutShort]). It knows neither the journal nor the room. Only the Queue
-// is safe for concurrent use.
+// Package record holds what a room keeps in mind of its record, beside the journal: its newest events
+// ([RecentCache]), and records of its own that the journal has not accepted ([RetryQueue]). It also
+// finds in the past what was not finished when the program ended ([LastWords], [CutShort]). It knows
+// neither the journal nor the room.
 package record
 
 import (
@@ -30,7 +29,7 @@ type Entry[E any] interface {
 
 // A RecentCache holds the entries that a room remembers, by the ID of their event: so an event that
 // is sent twice is recognised, and one that is quoted, answered or changed is found. The zero value
-// is empty.
+// is empty. It is not safe for concurrent use.
 type RecentCache[E Entry[E]] struct {
 	byID  map[earshot.EventID]E
 	order []sized // oldest first

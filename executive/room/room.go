@@ -88,7 +88,6 @@ import (
 	"earshot/executive/perception"
 	"earshot/executive/presence"
 	"earshot/executive/question"
-	"earshot/executive/record"
 	"earshot/executive/remind"
 	"earshot/executive/reply"
 	"earshot/executive/scene"
@@ -290,7 +289,7 @@ func New(cfg Config) *Room {
 	r.preparation = reply.NewPreparation[admission.Input](cfg.Model)
 	r.scene.Moved = r.changes.Notify
 	r.mode = r.newMode()
-	r.entries = admission.Queue{Queue: record.Queue[*admission.Entry]{Limit: maxWaiting}, Mode: r.mode.Current, Wake: r.owner.Wake, Shut: r.owner.Closed(), Lookup: cfg.Event}
+	r.entries = admission.Queue{Limit: maxWaiting, Mode: r.mode.Current, Wake: r.owner.Wake, Shut: r.owner.Closed(), Lookup: cfg.Event}
 	r.speech = r.newSpeech()
 	r.perceiver = r.newPerceiver()
 	r.exchange.Askers.People, r.exchange.People = cfg.People, cfg.People
