@@ -142,7 +142,10 @@ func (r *Resolver) address(ctx context.Context, set *executive.Config, in *Input
 		if in.Address, in.Addressees.Agents = r.Listener.Address(*e, in.UnlikeVoice); in.Address == conversation.Called {
 			*e = r.Listener.CorrectName(*e, in.UnlikeVoice)
 		}
-		in.Address, in.Addressees.Agents = r.pressed(*e, in.ownVoice(in.Address), in.Addressees.Agents)
+		if in.OwnVoice {
+			in.Address, in.Addressees.Agents = conversation.Own, nil
+		}
+		in.Address, in.Addressees.Agents = r.pressed(*e, in.Address, in.Addressees.Agents)
 		r.rejoin(in, e)
 		e.To = in.Addressees.Agents
 	}

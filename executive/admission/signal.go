@@ -40,7 +40,10 @@ func (r *Resolver) judge(set *executive.Config, in *Input) {
 		}
 	case earshot.Utterance:
 		if in.Heeded && in.Address.ForAgent() {
-			in.SideTalk = in.separate(r.sideTalk(set, e, in.Who, in.Addressees.Agents, in.Said))
+			in.SideTalk = r.sideTalk(set, e, in.Who, in.Addressees.Agents, in.Said)
+			if k := in.SideTalk.Kind; in.Before != "" && (k == midturn.Side || k == midturn.Task || k == midturn.Steer) {
+				in.SideTalk = midturn.SideTalk{} // it continues the question that is being worked on
+			}
 		}
 	case earshot.Speech:
 		if in.Heeded && in.Address.ForAgent() {

@@ -12,6 +12,7 @@ import (
 	"earshot/executive/askers"
 	"earshot/executive/decision"
 	"earshot/executive/seat"
+	"earshot/executive/tool"
 	"earshot/executive/turncontrol"
 	"earshot/internal/lockorder"
 	"earshot/participants"
@@ -59,7 +60,7 @@ func (t *Tracker) Spend(v earshot.Visibility, limit int) error {
 	if t.Reason(v, limit) == "" {
 		return nil
 	}
-	return fmt.Errorf("the agents here have said %d messages in a row, and may not say more to each other now; "+
+	return tool.Refuse("the agents here have said %d messages in a row, and may not say more to each other now; "+
 		"say yourself what you know, to %s", t.Of(v).Count, t.Addressee(t.WorksFor(v)))
 }
 

@@ -155,15 +155,7 @@ func (a *Asker) mayAsk() error {
 	if a.Depth >= mostDepth {
 		return tool.Refuse("you were asked by an agent that was asked by an agent, %d deep, and that is as deep as it goes; answer with what you know", mostDepth)
 	}
-	return a.spend()
-}
-
-// spend says why the agents of this conversation may say no more to each other; nil if they may.
-func (a *Asker) spend() error {
-	if err := a.Tracker.Spend(a.Question.Message.Visibility, a.Limit()); err != nil {
-		return tool.Refuse("%w", err)
-	}
-	return nil
+	return a.Tracker.Spend(a.Question.Message.Visibility, a.Limit())
 }
 
 // DelegateTool is the tool by which an agent gives a task to an agent that is made for it.
@@ -226,7 +218,7 @@ func (a *Asker) ask(ctx context.Context, other agents.Record, text earshot.Text,
 	if err := a.Keep(ctx, asks); err != nil {
 		return tool.Answer{}, errors.New("the message could not be sent; try again, or do without")
 	}
-	if err := a.spend(); err != nil { // an answer would be one too many, so nobody asks for it
+	if err := a.Tracker.Spend(a.Question.Message.Visibility, a.Limit()); err != nil { // an answer would be one too many, so nobody asks for it
 		return tool.Answer{}, err
 	}
 	to, asked, err := a.Prepare(ctx, asks, seatOf)

@@ -67,14 +67,6 @@ type unanswered struct {
 	until    time.Time                                   // zero before the first check
 }
 
-// putOff ends the turn of a question that nobody answers any more, because the program ends. It is
-// taken up when the program runs again.
-func (r *Room) putOff(q question.Question) {
-	r.records.unsaved.Add(r.end(q, earshot.Reply{
-		Outcome: earshot.Interrupted, Cut: &earshot.Interruption{Signal: interrupt.Shutdown.String(), At: r.cfg.Now()},
-	}))
-}
-
 // askUnanswered has the unanswered messages answered as soon as their author is present again and
 // reads the answer somewhere, or need not be waited for any longer. Whether and by whom is decided
 // again, among the agents that have not had their turn.

@@ -391,8 +391,10 @@ func (r *Room) close(ctx context.Context, thinking *sync.WaitGroup) {
 	if live != nil {
 		r.conclude(ctx, <-r.live.results)
 	}
-	for _, q := range r.pending {
-		r.putOff(q)
+	for _, q := range r.pending { // they are taken up when the program runs again
+		r.records.unsaved.Add(r.end(q, earshot.Reply{
+			Outcome: earshot.Interrupted, Cut: &earshot.Interruption{Signal: interrupt.Shutdown.String(), At: r.cfg.Now()},
+		}))
 	}
 	r.records.unsaved.Add(r.speech.TakeCuts()...)
 	r.keep(ctx)
