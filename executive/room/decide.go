@@ -63,15 +63,14 @@ func (r *Room) decide(e *admission.Entry, by *seat.Seat, text earshot.Text) ears
 	e.Quiets = e.Quiets || s.Want == reflex.Quiet && (s.Known || e.Address.ForAgent() || s.Cut) && !private
 	e.Wakes = e.Wakes || verdict == earshot.Speak && !private // what only some know is no reason to talk to everybody
 	kept := earshot.Decision{About: e.Event().ID, Agent: by.ID, Verdict: verdict, Reasons: reasons}
-	words := meant.Reply(r.mind.View(), r.cfg.Now())
-	if verdict == earshot.Speak && by == r.seats[0] {
-		words = cmp.Or(r.speech.ConsentAnswer(&e.Input, text, by.Name), words)
-	}
-	asksBack := verdict == earshot.Speak && s.To == conversation.Mumbled
-	if asksBack {
-		words = sorry
-	}
 	if verdict == earshot.Speak {
+		words, asksBack := meant.Reply(r.mind.View(), r.cfg.Now()), s.To == conversation.Mumbled
+		if by == r.seats[0] {
+			words = cmp.Or(r.speech.ConsentAnswer(&e.Input, text, by.Name), words)
+		}
+		if asksBack {
+			words = sorry
+		}
 		kept.Turn = earshot.TurnID(r.cfg.NewID())
 		e.Questions = append(e.Questions, question.Question{
 			Seat: by, Message: e.Event(), Rank: e.Rank(), Ticket: e.Ticket, Turn: kept.Turn, Want: s.Want,

@@ -158,7 +158,7 @@ func (r *Room) newChain() *chain.Chain {
 		Room: r.cfg.ID, People: r.cfg.People, Tracker: &r.exchange, Addressing: r.resolver.Addressing, Floor: r.floor,
 		Seats: func() []*seat.Seat { return r.seats }, Pending: func() question.Queue { return r.pending },
 		Limit: func() int { return r.set.MultiParty.TurnLimit }, Against: r.silenced,
-		Reaches: func(q question.Question) bool { return len(r.outlets(q, r.set)) > 0 },
+		Reaches: func(q question.Question) bool { return len(r.outlets(q)) > 0 },
 		NewID:   r.cfg.NewID, Event: r.decided, Settle: r.settle, Record: func(e ...earshot.Event) { r.records.unsaved.Add(e...) },
 		Ask: func(q ...question.Question) { r.wait(append(r.pending, q...)) }, Narrow: r.supersede, Drop: r.drop, GiveUp: r.giveUp, Reach: r.cfg.Reach,
 	}}

@@ -95,7 +95,7 @@ func (r *Room) askUnanswered(ctx context.Context) {
 // receives reports whether the author of a message is here and reads, at an outlet, what is
 // answered: a terminal comes a moment after whoever sits at it.
 func (r *Room) receives(e earshot.Event) bool {
-	return r.resolver.Addressing.IsHere(e.Author) && slices.ContainsFunc(r.outlets(question.Question{Message: e}, r.set), func(p *delivery.Outlet) bool {
+	return r.resolver.Addressing.IsHere(e.Author) && slices.ContainsFunc(r.outlets(question.Question{Message: e}), func(p *delivery.Outlet) bool {
 		return r.notices.ReadsAt(p, r.cfg.People.Current(e.Author))
 	})
 }

@@ -52,7 +52,7 @@ func (r *Room) prepare(ctx context.Context) {
 		Seat: s, Message: e, Aloud: true, Askers: askers.Add(nil, in.Asker()), Rests: prompt.Provenance{Visibility: e.Visibility},
 		Chain: in.Machine(), AsOf: r.cfg.Now(), StillSpoken: true,
 	}
-	r.preparation.Begin(ctx, change, q, r.reply.Early(set, &q, slices.ContainsFunc(r.outlets(q, set), (*delivery.Outlet).Audible)))
+	r.preparation.Begin(ctx, change, q, r.reply.Early(set, &q, slices.ContainsFunc(r.outlets(q), (*delivery.Outlet).Audible)))
 }
 
 // prepareAsked gives the agent that by asks its part in the turn, and makes its prompt.

@@ -5,7 +5,6 @@ import (
 
 	"earshot"
 	"earshot/conversation"
-	"earshot/executive"
 	"earshot/executive/admission"
 	"earshot/executive/decision"
 	"earshot/executive/delivery"
@@ -17,10 +16,10 @@ import (
 // outlets returns where the answer to q goes: where everybody around may see it. A written question
 // is answered aloud only if that is wanted, as for a reminder, and a private one never. A spoken
 // question is answered in writing too, except in a chat beside a call.
-func (r *Room) outlets(q question.Question, set executive.Config) []*delivery.Outlet {
+func (r *Room) outlets(q question.Question) []*delivery.Outlet {
 	v := q.Message.Visibility
 	places := r.notices.Outlets.Around(v)
-	if v.Scope == earshot.Private || !q.Aloud && !set.Speech.TypedAloud {
+	if v.Scope == earshot.Private || !q.Aloud && !r.set.Speech.TypedAloud {
 		places = slices.DeleteFunc(places, (*delivery.Outlet).Audible)
 	}
 	if q.Aloud && slices.ContainsFunc(places, (*delivery.Outlet).Audible) {

@@ -58,11 +58,15 @@
 // Typing is known in two places: in the room, which knows when a line is abandoned, and on the
 // floor, which holds the agents back. Whatever ends the one must end the other.
 //
-// The state of a component has a lock of its own, or belongs to Run. The order in which a goroutine
-// takes locks is that of package lockorder, which checks it in all tests of make race: that of the
-// mode, that of who is who, that of the arrivals, that of the mind, that of the live state, and last
-// the lock of one component.
-// No lock is held while a model, a disk or an outlet is waited for.
+// The files follow an event. It comes in by ingress.go and people.go, is kept by journal.go, decided
+// about in decide.go, waits in question.go and is answered in turn.go. What Run does without an event
+// is in the table of deadlines.go; parts.go connects the components.
+//
+// The state of a component has a lock of its own, or belongs to Run. The room itself has one lock,
+// that of live.go: it guards what other goroutines may know of what Run does. The order in which a
+// goroutine takes locks is that of package lockorder, which checks it in all tests of make race: that
+// of the mode, that of who is who, that of the arrivals, that of the mind, that of the live state, and
+// last the lock of one component. No lock is held while a model, a disk or an outlet is waited for.
 package room
 
 import (

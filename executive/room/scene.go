@@ -72,10 +72,7 @@ func (r *Room) amend(ctx context.Context, e earshot.Event, a earshot.Audience) e
 
 // overruled records that a correction is over, because the sense has observed something else since.
 func (r *Room) overruled(was scene.Item, source string) {
-	e := scene.Alter(r.event(was.Visibility, earshot.Edit{}), earshot.Edit{Act: earshot.Ended, Undoes: was.Event}, was)
-	b := e.Body.(earshot.Edit)
-	b.Source = source
-	e.Body = b
+	e := scene.Alter(r.event(was.Visibility, earshot.Edit{}), earshot.Edit{Act: earshot.Ended, Undoes: was.Event, Source: source}, was)
 	_, _ = r.entries.Enqueue(e, nil) // if it is not kept, the correction applies again after a start
 }
 

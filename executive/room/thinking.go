@@ -57,10 +57,9 @@ func (r *Room) floorTaken() (by earshot.Interruption, is bool) {
 	now := r.cfg.Now()
 	types, voice := r.activity.About(now)
 	by = earshot.Interruption{Signal: interrupt.Ambient.String(), At: now}
-	r.live.mu.Lock()
-	defer r.live.mu.Unlock()
+	live, _ := r.live.question()
 	switch {
-	case r.live.turn != nil:
+	case live != nil:
 		by.Signal = "turn"
 	case len(r.pending)+r.entries.Len() > 0:
 		by.Signal = interrupt.Addressed.String()
@@ -126,13 +125,12 @@ func (r *Room) nextGrant() time.Time {
 
 // waitsMeanwhile returns the index of the question that waits for work that continues, -1 for none.
 func (r *Room) waitsMeanwhile() int {
-	r.live.mu.Lock()
-	defer r.live.mu.Unlock()
-	if r.live.turn == nil {
+	live, _ := r.live.question()
+	if live == nil {
 		return -1
 	}
 	return slices.IndexFunc(r.pending, func(q question.Question) bool {
-		return q.SideTalk.GoesOn() && q.SideTalk.Progress == r.live.turn.Progress
+		return q.SideTalk.GoesOn() && q.SideTalk.Progress == live.Progress
 	})
 }
 

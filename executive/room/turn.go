@@ -118,7 +118,7 @@ func (r *Room) begin(ctx context.Context, q question.Question, turns *sync.WaitG
 		return
 	}
 	set := r.set
-	places := r.outlets(q, set)
+	places := r.outlets(q)
 	if len(places) == 0 && q.Message.Visibility.Scope == earshot.Private {
 		r.notices.Tell(q.Message.Via, earshot.Notice{Text: "I cannot answer that in private here: others can read this, too"})
 		r.giveUp(q)
@@ -134,7 +134,7 @@ func (r *Room) begin(ctx context.Context, q question.Question, turns *sync.WaitG
 	r.speech.StopListening()
 	q.AsOf = r.preparation.AsOf(q, r.cfg.Now())
 	q.Begins(r.cfg.Now, r.changes.Notify)
-	spec := r.spec(q, set)
+	spec := r.spec(q)
 	q.Progress = midturn.NewProgress(admission.Words(q.Message.Body), r.cfg.Now())
 	var asked *generation.Request
 	spec.Text, asked = r.reply.Words(set, &q, slices.ContainsFunc(places, (*delivery.Outlet).Audible))
@@ -161,15 +161,15 @@ func (r *Room) begin(ctx context.Context, q question.Question, turns *sync.WaitG
 }
 
 // spec returns the specification of the turn of q.
-func (r *Room) spec(q question.Question, set executive.Config) turn.Spec {
+func (r *Room) spec(q question.Question) turn.Spec {
 	return turn.Spec{
 		Opening: earshot.Opening{
 			Turn: q.Turn, About: q.About(), Root: q.Origin(), Name: q.Seat.Name,
 			To: r.cfg.People.Current(q.Whom()), Private: q.Message.Visibility.Scope == earshot.Private,
 			Protected: q.Protected(),
 		},
-		Floor: r.floor, Since: q.Ticket, Ahead: set.Streaming.BufferSize,
-		Whole: !set.Streaming.DisplayPartial, Drain: drain, Stall: stall,
+		Floor: r.floor, Since: q.Ticket, Ahead: r.set.Streaming.BufferSize,
+		Whole: !r.set.Streaming.DisplayPartial, Drain: drain, Stall: stall,
 		Lost: func(outlet string, err error) {
 			r.cfg.Log.Warn("an outlet failed; the turn goes on without it", "outlet", outlet, "turn", q.Turn, "err", err)
 		},

@@ -21,7 +21,7 @@ func (r *Room) moment() unasked.Moment {
 		Now: r.cfg.Now(), Settings: r.set, Answers: r.answers(), Listens: r.mode.Current().Answers(), Hushed: r.live.silent(),
 		Style: r.floor.CurrentStyle(), Name: r.seats[0].Name, Lasts: r.cfg.Lasts, IsHere: r.resolver.Addressing.IsHere,
 		Reaches: func(c *unasked.Candidate) bool {
-			places := r.outlets(question.Question{Message: c.Event, Aloud: c.Aloud}, r.set)
+			places := r.outlets(question.Question{Message: c.Event, Aloud: c.Aloud})
 			return len(places) > 0 && (c.Kind != unasked.VoiceNotice || slices.ContainsFunc(places, (*delivery.Outlet).Audible))
 		},
 	}
