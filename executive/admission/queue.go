@@ -7,7 +7,6 @@ import (
 
 	"earshot"
 	"earshot/executive/question"
-	"earshot/executive/record"
 	"earshot/executive/revision"
 	"earshot/internal/lockorder"
 	"earshot/interrupt"
@@ -33,16 +32,7 @@ type Entry struct {
 	err    error         // why it was not kept; set before done is closed
 }
 
-// Event implements [record.Entry].
-func (en *Entry) Event() earshot.Event { return en.Input.Event }
-
-// With implements [record.Entry]: the event is on record. It returns a new entry, because somebody
-// may still be reading the old one.
-func (en *Entry) With(now earshot.Event) *Entry {
-	return &Entry{Input: Input{Event: now}, done: en.done, err: en.err}
-}
-
-// Over implements [record.Entry]: the result of the entry is known.
+// Over reports whether the result of the entry is known: it does not wait for the journal.
 func (en *Entry) Over() bool {
 	select {
 	case <-en.done:
@@ -65,15 +55,15 @@ func (en *Entry) Wait(ctx context.Context) error {
 // is reports whether e may be the event of en, sent again: the contents of an event that was off
 // the record or deleted are unknown.
 func (en *Entry) is(e earshot.Event) bool {
-	if _, gone := en.Event().Body.(earshot.Tombstone); gone || en.OffRecord {
+	if _, gone := en.Event.Body.(earshot.Tombstone); gone || en.OffRecord {
 		return true
 	}
-	return en.Event().From == e.From && en.Event().Author == e.Author && en.Event().Body.Kind() == e.Body.Kind()
+	return en.Event.From == e.From && en.Event.Author == e.Author && en.Event.Body.Kind() == e.Body.Kind()
 }
 
 // elsewhere reports whether en bars an event of another sense, and so not e.
 func (en *Entry) elsewhere(e earshot.Event) bool {
-	return en.barred && en.Event().From.Provider != e.From.Provider
+	return en.barred && en.Event.From.Provider != e.From.Provider
 }
 
 // over returns an entry for an event about which nothing remains to be done.
@@ -101,7 +91,7 @@ type Queue struct {
 	reserved int           // places that will be taken in a moment
 	waiting  []*Entry      // entries that have taken theirs, oldest first
 	vacant   chan struct{} // closed when there is room for more; nil if nobody waits for that
-	recent   record.RecentCache[*Entry]
+	recent   recentCache
 }
 
 // unkept are the acts of people and agents that are refused off the record.
@@ -252,7 +242,7 @@ func (q *Queue) Closed() bool {
 // again, and has not happened.
 func (q *Queue) Finish(en *Entry, err error) {
 	if err != nil {
-		q.Forget(en.Event().ID)
+		q.Forget(en.Event.ID)
 	}
 	if en.Then != nil {
 		en.Then(err)
@@ -332,7 +322,7 @@ func (q *Queue) RememberKept(e earshot.Event) { q.remember(over(e)) }
 func (q *Queue) remember(en *Entry) (had *Entry, known bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if had, known = q.recent.Get(en.Event().ID); !known {
+	if had, known = q.recent.Get(en.Event.ID); !known {
 		q.recent.Add(en)
 	}
 	return had, known
@@ -371,7 +361,7 @@ func (q *Queue) Update(change func(earshot.Event) (now earshot.Event, changed bo
 // Recent returns an event that is remembered; the zero Event if it is not.
 func (q *Queue) Recent(id earshot.EventID) (e earshot.Event) {
 	if en, ok := q.Find(id); ok {
-		e = en.Event()
+		e = en.Event
 	}
 	return e
 }
@@ -401,7 +391,7 @@ func (q *Queue) find(ctx context.Context, of earshot.EventID) (was earshot.Event
 	case known && en.barred:
 		return was, revision.ErrNoSuch
 	case known:
-		was = en.Event()
+		was = en.Event
 		if en.queued == nil {
 			break
 		}

@@ -55,7 +55,7 @@ func TestReserve(t *testing.T) {
 	}
 
 	q = queue(earshot.OffRecord, 2)
-	if en, first, err := q.Reserve(message("a", "ann")); err != nil || !first || !en.OffRecord || !en.Over() || en.Event().Author != "" {
+	if en, first, err := q.Reserve(message("a", "ann")); err != nil || !first || !en.OffRecord || !en.Over() || en.Event.Author != "" {
 		t.Errorf("off the record: %+v, %t, %v", en, first, err)
 	}
 	if _, _, err := q.Reserve(admission.Input{Event: earshot.Event{ID: "m", Body: earshot.Memo{Text: "x"}}}); err == nil {
@@ -75,7 +75,7 @@ func TestKeep(t *testing.T) {
 			synctest.Wait()
 		}
 		batch := q.Fitting(q.Next())
-		if len(batch) != 1 || batch[0].Event().ID != "a" || q.Len() != 1 {
+		if len(batch) != 1 || batch[0].Event.ID != "a" || q.Len() != 1 {
 			t.Fatalf("%d fit at once, and %d wait", len(batch), q.Len())
 		}
 		q.Finish(batch[0], full)

@@ -1,7 +1,6 @@
-// Package record holds what a room keeps in mind of its record, beside the journal: its newest events
-// ([RecentCache]), and records of its own that the journal has not accepted ([RetryQueue]). It also
-// finds in the past what was not finished when the program ended ([LastWords], [CutShort]). It knows
-// neither the journal nor the room.
+// Package record holds the records of a room itself that the journal has not accepted ([RetryQueue]),
+// and finds in the past what was not finished when the program ended ([LastWords], [CutShort]). It
+// knows neither the journal nor the room.
 package record
 
 import (
@@ -12,90 +11,6 @@ import (
 	"earshot"
 	"earshot/internal/lockorder"
 )
-
-// maxEntries is how many entries are remembered: a sender without an answer tries again within
-// seconds. maxBytes bounds their texts, besides what waits for the journal.
-const (
-	maxEntries = 1024
-	maxBytes   = 4 << 20
-)
-
-// An Entry is what a room remembers of an event. It does not change.
-type Entry[E any] interface {
-	Event() earshot.Event
-	With(now earshot.Event) E // the entry of the current version
-	Over() bool               // it does not wait for the journal
-}
-
-// A RecentCache holds the entries that a room remembers, by the ID of their event: so an event that
-// is sent twice is recognised, and one that is quoted, answered or changed is found. The zero value
-// is empty. It is not safe for concurrent use.
-type RecentCache[E Entry[E]] struct {
-	byID  map[earshot.EventID]E
-	order []sized // oldest first
-	bytes int     // of their texts, as they came
-}
-
-type sized struct {
-	id    earshot.EventID
-	bytes int
-}
-
-// Get returns the entry of an event, if it is remembered.
-func (r *RecentCache[E]) Get(id earshot.EventID) (en E, ok bool) {
-	en, ok = r.byID[id]
-	return en, ok
-}
-
-// Reply returns the reply of a turn, if it is remembered.
-func (r *RecentCache[E]) Reply(turn earshot.TurnID) (e earshot.Event) {
-	for _, en := range r.byID {
-		if reply, ok := en.Event().Body.(earshot.Reply); ok && reply.Turn == turn {
-			return en.Event()
-		}
-	}
-	return e
-}
-
-// Add remembers an entry, and forgets the oldest that do not wait for the journal.
-func (r *RecentCache[E]) Add(en E) {
-	e := en.Event()
-	r.Remove(e.ID)
-	if r.byID == nil {
-		r.byID = make(map[earshot.EventID]E)
-	}
-	s := sized{e.ID, len(TextOf(e))}
-	r.byID[e.ID], r.order, r.bytes = en, append(r.order, s), r.bytes+s.bytes
-	for len(r.order) > maxEntries || r.bytes > maxBytes {
-		oldest := r.order[0]
-		if !r.byID[oldest.id].Over() {
-			return
-		}
-		r.bytes -= oldest.bytes
-		delete(r.byID, oldest.id)
-		r.order = r.order[1:]
-	}
-}
-
-// Update replaces the entries of the events that change.
-func (r *RecentCache[E]) Update(change func(earshot.Event) (now earshot.Event, changed bool)) {
-	for id, en := range r.byID {
-		if now, changed := change(en.Event()); changed {
-			r.byID[id] = en.With(now)
-		}
-	}
-}
-
-// Remove forgets the entry of an event.
-func (r *RecentCache[E]) Remove(id earshot.EventID) {
-	if _, ok := r.byID[id]; !ok {
-		return
-	}
-	delete(r.byID, id)
-	i := slices.IndexFunc(r.order, func(s sized) bool { return s.id == id })
-	r.bytes -= r.order[i].bytes
-	r.order = slices.Delete(r.order, i, i+1)
-}
 
 // TextOf returns what somebody said in an event: a message, an utterance or a reply.
 func TextOf(e earshot.Event) earshot.Text {

@@ -40,11 +40,11 @@ func (r *Room) attend(e *admission.Entry, text earshot.Text) (decisions []earsho
 		who = append(who, main)
 	}
 	for _, id := range who {
-		if s := r.seatOf(id); s != nil && e.Event().Visibility.AllowsAgent(id) && !slices.Contains(e.Had, id) {
+		if s := r.seatOf(id); s != nil && e.Event.Visibility.AllowsAgent(id) && !slices.Contains(e.Had, id) {
 			decisions = append(decisions, r.decide(e, s, text))
 		}
 	}
-	if lasts, is := attention.Refusal(text); is && e.Heeded && (e.Addressees.Mine || e.Address.ForAgent() || r.unasked.JustSpoke(e.Event())) {
+	if lasts, is := attention.Refusal(text); is && e.Heeded && (e.Addressees.Mine || e.Address.ForAgent() || r.unasked.JustSpoke(e.Event)) {
 		decisions = append(decisions, r.refused(e, lasts)...)
 	}
 	return decisions
@@ -59,10 +59,10 @@ func (r *Room) decide(e *admission.Entry, by *seat.Seat, text earshot.Text) ears
 	if mine := s.Addressees.Mine || s.To.ForAgent(); verdict == earshot.Silent && by == r.seats[0] && !mine && !e.Late {
 		verdict, reasons = r.overheard(e, reasons[0])
 	}
-	private := e.Event().Visibility.Scope == earshot.Private
+	private := e.Event.Visibility.Scope == earshot.Private
 	e.Quiets = e.Quiets || s.Want == reflex.Quiet && (s.Known || e.Address.ForAgent() || s.Cut) && !private
 	e.Wakes = e.Wakes || verdict == earshot.Speak && !private // what only some know is no reason to talk to everybody
-	kept := earshot.Decision{About: e.Event().ID, Agent: by.ID, Verdict: verdict, Reasons: reasons}
+	kept := earshot.Decision{About: e.Event.ID, Agent: by.ID, Verdict: verdict, Reasons: reasons}
 	if verdict == earshot.Speak {
 		words, asksBack := meant.Reply(r.mind.View(), r.cfg.Now()), s.To == conversation.Mumbled
 		if by == r.seats[0] {
@@ -73,21 +73,21 @@ func (r *Room) decide(e *admission.Entry, by *seat.Seat, text earshot.Text) ears
 		}
 		kept.Turn = earshot.TurnID(r.cfg.NewID())
 		e.Questions = append(e.Questions, question.Question{
-			Seat: by, Message: e.Event(), Rank: e.Rank(), Ticket: e.Ticket, Turn: kept.Turn, Want: s.Want,
-			Askers: []participants.Participant{e.Asker()}, Rests: prompt.Provenance{Visibility: e.Event().Visibility}, ToRoom: slices.Contains(reasons, attention.ToTheRoom),
-			Chain: e.Machine(), Everybody: e.Addressees.Why == addressing.Everybody, Aloud: e.Event().Body.Kind() == earshot.KindUtterance, Follows: s.To == conversation.Following, Again: e.Again, SideTalk: meant, Words: words, AsksBack: asksBack,
-			Trace: latency.NewTrace(e.Event(), e.Received, r.cfg.Now()),
+			Seat: by, Message: e.Event, Rank: e.Rank(), Ticket: e.Ticket, Turn: kept.Turn, Want: s.Want,
+			Askers: []participants.Participant{e.Asker()}, Rests: prompt.Provenance{Visibility: e.Event.Visibility}, ToRoom: slices.Contains(reasons, attention.ToTheRoom),
+			Chain: e.Machine(), Everybody: e.Addressees.Why == addressing.Everybody, Aloud: e.Event.Body.Kind() == earshot.KindUtterance, Follows: s.To == conversation.Following, Again: e.Again, SideTalk: meant, Words: words, AsksBack: asksBack,
+			Trace: latency.NewTrace(e.Event, e.Received, r.cfg.Now()),
 		})
 	}
-	d := r.event(e.Event().Visibility, kept)
-	d.Author, d.Sources = by.ID, []earshot.EventID{e.Event().ID}
+	d := r.event(e.Event.Visibility, kept)
+	d.Author, d.Sources = by.ID, []earshot.EventID{e.Event.ID}
 	return d
 }
 
 // scenario returns the input of an agent's decision.
 func (r *Room) scenario(e *admission.Entry, by *seat.Seat, text earshot.Text) decision.Input {
 	s := decision.Input{
-		Enabled: r.set.Enabled, Mode: r.mode.Current(), Want: reflex.Recognise(text, by.Name), Known: e.Event().Author != "", Heeded: e.Heeded, To: e.Address, Addressees: e.Addressees, Late: e.Late,
+		Enabled: r.set.Enabled, Mode: r.mode.Current(), Want: reflex.Recognise(text, by.Name), Known: e.Event.Author != "", Heeded: e.Heeded, To: e.Address, Addressees: e.Addressees, Late: e.Late,
 		Cut: e.Address != "" && e.Signal != nil && e.Signal.Kind == interrupt.Command,
 	}
 	_, s.Refuses = attention.Refusal(text)
@@ -107,7 +107,7 @@ func (r *Room) overheard(e *admission.Entry, why string) (earshot.Verdict, []str
 	if why != addressing.Elsewhere && why != decision.Overheard || !e.Heeded {
 		return earshot.Silent, []string{why}
 	}
-	verdict, reasons := r.unasked.Overhear(r.moment(), unasked.Question{Event: e.Event(), Asker: e.Asker(), Rank: e.Rank(), Agents: e.Machine()})
+	verdict, reasons := r.unasked.Overhear(r.moment(), unasked.Question{Event: e.Event, Asker: e.Asker(), Rank: e.Rank(), Agents: e.Machine()})
 	switch {
 	case verdict != earshot.Silent:
 		e.Addressees.Lost = false // it may yet be answered
@@ -121,12 +121,12 @@ func (r *Room) overheard(e *admission.Entry, why string) (earshot.Verdict, []str
 // refused takes in that somebody does not want to hear the agent: for lasts, if they say so. It
 // returns the events to record for that.
 func (r *Room) refused(e *admission.Entry, lasts time.Duration) (kept []earshot.Event) {
-	r.unasked.Refused(e.Event().At, e.Event().Visibility)
+	r.unasked.Refused(e.Event.At, e.Event.Visibility)
 	if lasts == 0 {
 		return nil
 	}
-	s := r.event(e.Event().Visibility, earshot.Snooze{Until: e.Event().At.Add(lasts)})
-	s.Author, s.Sources = e.Event().Author, []earshot.EventID{e.Event().ID}
+	s := r.event(e.Event.Visibility, earshot.Snooze{Until: e.Event.At.Add(lasts)})
+	s.Author, s.Sources = e.Event.Author, []earshot.EventID{e.Event.ID}
 	return []earshot.Event{s}
 }
 
@@ -136,7 +136,7 @@ func (r *Room) reask(e *admission.Entry, b earshot.Revision) []earshot.Event {
 	again := e.Change.Again
 	if again == nil { // its turn may have begun meanwhile
 		if again = r.resolver.Outdated(b); again != nil {
-			e.Signal = revision.Signal(e.Event(), e.Who.ID)
+			e.Signal = revision.Signal(e.Event, e.Who.ID)
 			r.actOnFloor(&r.set, e.Input)
 			e.Ticket = r.floor.Ticket()
 		}
@@ -144,7 +144,7 @@ func (r *Room) reask(e *admission.Entry, b earshot.Revision) []earshot.Event {
 	if again == nil || !r.answers() || r.seatOf(again.Seat.ID) == nil {
 		return nil
 	}
-	now, _ := revision.Reword(again.Message, e.Event())
+	now, _ := revision.Reword(again.Message, e.Event)
 	q := question.Question{
 		Seat: again.Seat, Message: now, Rank: again.Rank, Chain: again.Chain, Root: again.Root,
 		Ticket: e.Ticket, Turn: earshot.TurnID(r.cfg.NewID()), Want: reflex.Recognise(b.Text, again.Seat.Name),
@@ -164,9 +164,9 @@ func (r *Room) resumer(e *admission.Entry, text earshot.Text) (last *seat.Seat) 
 	}
 	var newest earshot.Event
 	for _, s := range r.seats {
-		a := r.listeners(question.Question{Seat: s, Message: e.Event(), Rests: prompt.Provenance{Visibility: e.Event().Visibility}})
-		cut, ok := s.History.Resumable(e.Event().Visibility, a, r.cfg.Now())
-		if ok && e.Event().Visibility.AllowsAgent(s.ID) && (last == nil || cut.At.After(newest.At)) {
+		a := r.listeners(question.Question{Seat: s, Message: e.Event, Rests: prompt.Provenance{Visibility: e.Event.Visibility}})
+		cut, ok := s.History.Resumable(e.Event.Visibility, a, r.cfg.Now())
+		if ok && e.Event.Visibility.AllowsAgent(s.ID) && (last == nil || cut.At.After(newest.At)) {
 			last, newest = s, cut
 		}
 	}
@@ -181,5 +181,5 @@ func (r *Room) byReflex(e *admission.Entry) bool {
 			return false
 		}
 	}
-	return len(e.Questions) > 0 || r.speech.Listener.Cuts(admission.Words(e.Event().Body))
+	return len(e.Questions) > 0 || r.speech.Listener.Cuts(admission.Words(e.Event.Body))
 }

@@ -41,18 +41,18 @@ func (r *Room) take(ctx context.Context) {
 		return
 	}
 	for _, e := range batch {
-		e.Events = []earshot.Event{e.Event()}
-		switch body := e.Event().Body.(type) {
+		e.Events = []earshot.Event{e.Event}
+		switch body := e.Event.Body.(type) {
 		case earshot.Message:
 			if body.Turn == "" { // a message between agents within a turn is answered there
-				r.unasked.Hear(e.Event(), e.Who, body.Text)
+				r.unasked.Hear(e.Event, e.Who, body.Text)
 				e.Events = append(e.Events, r.attend(e, body.Text)...)
 			}
 		case earshot.Revision:
 			e.Events = append(e.Events, r.reask(e, body)...)
 		case earshot.Utterance:
 			text := dialogue.Join(e.Before, body.Text)
-			r.unasked.Hear(e.Event(), e.Who, text)
+			r.unasked.Hear(e.Event, e.Who, text)
 			e.Events = append(e.Events, r.attend(e, text)...)
 		}
 	}
@@ -61,25 +61,25 @@ func (r *Room) take(ctx context.Context) {
 		late := false // an announcement is late; those after it wait behind it
 		for i, e := range batch {
 			how[i] = err
-			if len(batch) > 1 && !(late && record.Announces(e.Event())) {
+			if len(batch) > 1 && !(late && record.Announces(e.Event)) {
 				how[i] = r.write(ctx, []*admission.Entry{e})
 			}
-			late = late || how[i] != nil && record.Announces(e.Event())
+			late = late || how[i] != nil && record.Announces(e.Event)
 		}
 	}
 	r.supersede()
 	for i, e := range batch {
-		if how[i] != nil && record.Announces(e.Event()) {
-			r.records.unsaved.Add(e.Event()) // they came or went nevertheless
+		if how[i] != nil && record.Announces(e.Event) {
+			r.records.unsaved.Add(e.Event) // they came or went nevertheless
 			how[i] = nil
 		}
 		if how[i] == nil {
 			if e.NewVoice && r.set.Speech.AnnounceVoices {
-				r.unasked.AddStranger(e.Event())
+				r.unasked.AddStranger(e.Event)
 			}
-			r.notices.Await(e.Event())
+			r.notices.Await(e.Event)
 		} else {
-			r.unasked.Discard(e.Event().ID)
+			r.unasked.Discard(e.Event.ID)
 		}
 		r.entries.Finish(e, how[i])
 	}
@@ -95,10 +95,10 @@ func (r *Room) owed(batch []*admission.Entry) []*admission.Entry {
 		return batch
 	}
 	return slices.DeleteFunc(batch, func(e *admission.Entry) bool {
-		if !record.Announces(e.Event()) {
+		if !record.Announces(e.Event) {
 			return false
 		}
-		r.records.unsaved.Add(e.Event())
+		r.records.unsaved.Add(e.Event)
 		r.entries.Finish(e, nil)
 		return true
 	})
@@ -112,7 +112,7 @@ func (r *Room) write(ctx context.Context, batch []*admission.Entry) error {
 	for _, e := range batch {
 		events = append(events, e.Events...)
 		if r.byReflex(e) {
-			routine = append(routine, e.Event().ID)
+			routine = append(routine, e.Event.ID)
 		}
 	}
 	r.unasked.SetRoutine(routine)

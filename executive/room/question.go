@@ -91,7 +91,7 @@ func (r *Room) overtake(e *admission.Entry) {
 	}
 	stops := e.Signal.Kind == interrupt.Command
 	r.drop(func(q question.Question) bool {
-		return q.Chain && (stops || len(e.Questions) > 0 && conversation.SameCircle(q.Message.Visibility, e.Event().Visibility))
+		return q.Chain && (stops || len(e.Questions) > 0 && conversation.SameCircle(q.Message.Visibility, e.Event.Visibility))
 	})
 	for i, q := range r.pending {
 		r.pending[i].Ticket = r.floor.Renew(q.Ticket, e.Ticket)

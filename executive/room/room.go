@@ -44,7 +44,7 @@
 // bounded, and beyond that the oldest is dropped and reported; see [record.RetryQueue].
 //
 // An event that is sent twice is answered once if the second copy comes while the first is still
-// remembered; see [record.RecentCache]. Later it is still kept only once, but the decision about it
+// remembered; see [admission.Queue]. Later it is still kept only once, but the decision about it
 // is taken again. Faults of earshot itself are shown and logged but not journalled, except those of
 // the model: the most common fault is that the journal accepts nothing. Somebody who comes or goes
 // counts as here, or gone, before that is written. Of a message off the record only the ID is

@@ -91,7 +91,7 @@ func (r *Room) nextQuiet() time.Time {
 func (r *Room) consider(e *admission.Entry) {
 	for _, q := range e.Questions {
 		if q.Seat == r.seats[0] && !q.Chain && q.Want == reflex.None && q.Words == "" {
-			r.mind.Consider(r.set.Reasoning.Triggers, e.Event(), admission.Words(e.Event().Body))
+			r.mind.Consider(r.set.Reasoning.Triggers, e.Event, admission.Words(e.Event.Body))
 		}
 	}
 }
@@ -105,9 +105,9 @@ func (r *Room) redirectThought(e *admission.Entry) {
 	is := func(q think.Question) bool { return q.ID == v.ID }
 	switch e.SideTalk.Kind {
 	case midturn.Stop, midturn.Instead:
-		r.mind.Stop(e.Event().Author, is)
+		r.mind.Stop(e.Event.Author, is)
 	case midturn.Steer:
-		r.mind.Steer(e.Event().Author, is)
+		r.mind.Steer(e.Event.Author, is)
 	}
 }
 
@@ -163,9 +163,9 @@ func (r *Room) reportProgress(e *admission.Entry) {
 		who = e.SideTalk.Agent.Name
 	}
 	n := earshot.Notice{Text: e.SideTalk.Progress.Work(r.cfg.Now()).Report(who)}
-	if e.Event().Via != "" {
-		r.notices.Tell(e.Event().Via, n)
+	if e.Event.Via != "" {
+		r.notices.Tell(e.Event.Via, n)
 		return
 	}
-	r.show(r.event(e.Event().Visibility, n))
+	r.show(r.event(e.Event.Visibility, n))
 }
