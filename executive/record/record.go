@@ -32,10 +32,10 @@ const (
 
 	// retry is how often a journal that refused is tried again.
 	retry = time.Second
-)
 
-// farewell bounds the writing when the program ends.
-const farewell = 5 * time.Second
+	// farewell bounds the writing when the program ends.
+	farewell = 5 * time.Second
+)
 
 // Outlive returns a context that outlives ctx by 5 s: a write that has begun is finished, but a disk
 // that does not answer does not keep the program from ending.
@@ -58,14 +58,6 @@ func (u *RetryQueue) Add(events ...earshot.Event) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.waiting = append(u.waiting, events...)
-}
-
-// replace makes other records wait, and returns those that waited.
-func (u *RetryQueue) replace(now []earshot.Event) (was []earshot.Event) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	was, u.waiting = u.waiting, now
-	return was
 }
 
 // Len returns how many records wait.
@@ -98,7 +90,10 @@ func (u *RetryQueue) NextRetry(now time.Time) time.Time {
 // it refuses is given to it by itself, since one record may be at fault. Records that are added
 // meanwhile wait for the next time.
 func (u *RetryQueue) Flush(journal func(...earshot.Event) ([]earshot.Event, error)) (kept []earshot.Event, dropped int, refused error) {
-	all := u.replace(nil)
+	u.mu.Lock()
+	all := u.waiting
+	u.waiting = nil
+	u.mu.Unlock()
 	if len(all) == 0 {
 		return nil, 0, nil
 	}

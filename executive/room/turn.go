@@ -210,12 +210,12 @@ func (r *Room) conclude(ctx context.Context, e turnResult) {
 	}
 	if e.Generation != nil {
 		e.Question.Seat.ForeignNames += e.Generation.Filter.Envelopes.Foreign
-	}
-	if e.Generation != nil && e.Generation.Halved {
-		r.notices.ReportOnce(earshot.Notice{
-			Key: "context", Text: "the dialogue is too long for the model, so its older half was left out",
-			Cure: "choose a model with a larger context, or enlarge it (for Ollama: OLLAMA_CONTEXT_LENGTH)",
-		})
+		if e.Generation.Halved {
+			r.notices.ReportOnce(earshot.Notice{
+				Key: "context", Text: "the dialogue is too long for the model, so its older half was left out",
+				Cure: "choose a model with a larger context, or enlarge it (for Ollama: OLLAMA_CONTEXT_LENGTH)",
+			})
+		}
 	}
 	r.speech.NoteReply(&e.Question, e.Reply)
 	e.Question.Seat.History.Spoke(done)
@@ -265,7 +265,7 @@ func (r *Room) recordLatency(t latency.Record) {
 }
 
 // health returns the notice that follows from how a turn ended, if it is due at once: that the
-// model fails, the first time. Recovery is reported by recovers.
+// model fails, the first time. A recovery is reported by announceRecoveries.
 func (r *Room) health(e turnResult) (earshot.Notice, bool) {
 	model := r.modelOf(e.Question.Seat)
 	switch {
@@ -304,9 +304,8 @@ func (r *Room) modelWorks(s *seat.Seat) bool {
 // modelOf returns the key of faults of an agent's model. An agent that uses the main agent's model
 // shares its key.
 func (r *Room) modelOf(s *seat.Seat) string {
-	set := r.set
-	engine, model := s.EngineAndModel(set)
-	if mainEngine, mainModel := r.seats[0].EngineAndModel(set); engine == mainEngine && model == mainModel {
+	engine, model := s.EngineAndModel(r.set)
+	if mainEngine, mainModel := r.seats[0].EngineAndModel(r.set); engine == mainEngine && model == mainModel {
 		return generation.FaultKey
 	}
 	return generation.FaultKey + " of " + s.Name
