@@ -109,16 +109,9 @@ import (
 	"earshot/participants/agents"
 )
 
-const (
-	// drain is how long outlets may take after a cut to report where they stopped. A terminal
-	// answers within a millisecond, one over a socket within a few; one that takes half a second is
-	// lost.
-	drain = 500 * time.Millisecond
-
-	// stall is how long an outlet may stand still with words to say. A terminal that somebody has
-	// stopped for longer has been forgotten.
-	stall = 30 * time.Second
-)
+// drain is how long outlets may take after a cut to report where they stopped. A terminal answers
+// within a millisecond, one over a socket within a few; one that takes half a second is lost.
+const drain = 500 * time.Millisecond
 
 // Errors of [Room.Admit].
 var (

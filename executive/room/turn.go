@@ -169,7 +169,7 @@ func (r *Room) spec(q question.Question) turn.Spec {
 			Protected: q.Protected(),
 		},
 		Floor: r.floor, Since: q.Ticket, Ahead: r.set.Streaming.BufferSize,
-		Whole: !r.set.Streaming.DisplayPartial, Drain: drain, Stall: stall,
+		Whole: !r.set.Streaming.DisplayPartial, Drain: drain,
 		Lost: func(outlet string, err error) {
 			r.cfg.Log.Warn("an outlet failed; the turn goes on without it", "outlet", outlet, "turn", q.Turn, "err", err)
 		},
