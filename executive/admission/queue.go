@@ -263,16 +263,10 @@ func (q *Queue) Enqueue(e earshot.Event, then func(error)) (*Entry, error) {
 }
 
 // Keep queues an event of the room itself, and waits until it is kept.
-func (q *Queue) Keep(ctx context.Context, e earshot.Event) error {
-	en, err := q.Enqueue(e, nil)
-	if err != nil {
-		return err
-	}
-	return en.Wait(ctx)
-}
+func (q *Queue) Keep(ctx context.Context, e earshot.Event) error { return q.KeepIf(ctx, e, nil) }
 
-// KeepIf is Keep if fits returns nil when the turn of the event has come. Otherwise it returns that
-// error.
+// KeepIf is Keep if fits is nil, or returns nil when the turn of the event has come. Otherwise it
+// returns that error.
 func (q *Queue) KeepIf(ctx context.Context, e earshot.Event, fits func() error) error {
 	en, first, err := q.Reserve(Input{Event: e})
 	if err != nil {

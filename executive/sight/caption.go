@@ -3,7 +3,6 @@ package sight
 import (
 	"context"
 	"errors"
-	"log/slog"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -90,19 +89,19 @@ func (c *Captioner) Next(now time.Time, hourly int, allowed, quiet bool, take fu
 	return is
 }
 
-// Ask asks a model what is in the picture, and returns its answer; empty if there is none. A model
+// ask asks a model what is in the picture, and returns its answer; empty if there is none. A model
 // that does not accept pictures is not asked. The cost goes to the log, the answer does not.
-func (p *Captioned) Ask(ctx context.Context, of llm.Service, engine, model string, now func() time.Time, log *slog.Logger) earshot.Text {
-	began, camera := now(), p.Look.Camera.Name
+func (v *Viewer) ask(ctx context.Context, p *Captioned, by Describer) earshot.Text {
+	began, camera := v.Now(), p.Look.Camera.Name
 	var text strings.Builder
 	var cost llm.Done
-	for d, err := range of.Stream(ctx, Describe(p.Look.picture, engine, model)) {
+	for d, err := range by.Model.Stream(ctx, Describe(p.Look.picture, by.Engine, by.Name)) {
 		if err != nil {
 			why := "it was stopped for something more urgent"
 			if fault, is := errors.AsType[*llm.Error](err); is {
 				why = string(fault.Fault)
 			}
-			log.Debug("a picture is not described", "camera", camera, "why", why)
+			v.Log.Debug("a picture is not described", "camera", camera, "why", why)
 			return ""
 		}
 		if d.Done != nil {
@@ -112,7 +111,7 @@ func (p *Captioned) Ask(ctx context.Context, of llm.Service, engine, model strin
 			break
 		}
 	}
-	log.Info("a picture was described", "camera", camera, "prompt_tokens", cost.PromptTokens, "reply_tokens", cost.ReplyTokens, "latency", now().Sub(began))
+	v.Log.Info("a picture was described", "camera", camera, "prompt_tokens", cost.PromptTokens, "reply_tokens", cost.ReplyTokens, "latency", v.Now().Sub(began))
 	return Caption(text.String())
 }
 
@@ -140,7 +139,7 @@ func (v *Viewer) Describe(ctx context.Context, p *Captioned, by Describer, keep 
 		defer v.Done()
 		defer v.Captioner.Running.Store(false)
 		defer stop()
-		if text := p.Ask(ctx, by.Model, by.Engine, by.Name, v.Now, v.Log); text != "" && ctx.Err() == nil {
+		if text := v.ask(ctx, p, by); text != "" && ctx.Err() == nil {
 			keep(ctx, text)
 		}
 	})
