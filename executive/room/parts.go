@@ -110,6 +110,11 @@ func (r *Room) newMind() *thoughts.Thinker {
 	}, &think.Mind{Model: r.cfg.Model, Settings: r.cfg.Settings, Now: r.cfg.Now, NewID: r.cfg.NewID, Log: r.cfg.Log, Moved: r.changes.Notify})
 }
 
+// reminders returns what sets and gives up reminders.
+func (r *Room) reminders() remind.Recorder {
+	return remind.Recorder{Schedule: r.unasked.Reminders, Keep: r.entries.Keep, Nudge: r.owner.Wake, Now: r.cfg.Now}
+}
+
 // newCommands returns the commands of this room.
 func (r *Room) newCommands() *slash.Commands {
 	return slash.New(slash.Host{
@@ -124,9 +129,9 @@ func (r *Room) newCommands() *slash.Commands {
 	})
 }
 
-// newTools returns what turns can do besides talking.
-func (r *Room) newTools() toolset.Host {
-	return toolset.Host{
+// newReply returns what makes the answers of the agents, and what they can do besides talking.
+func (r *Room) newReply() reply.Builder {
+	tools := toolset.Host{
 		Room: r.cfg.ID, Scene: r.scene, Viewer: r.viewer, Thoughts: r.mind, Reminders: r.reminders(), Tools: r.cfg.Tools,
 		Exchange: exchange.Host{
 			Tracker: &r.exchange, Addressing: r.resolver.Addressing, Spawner: r.cfg.Spawner, Log: r.cfg.Log, Agents: r.agents,
@@ -135,18 +140,9 @@ func (r *Room) newTools() toolset.Host {
 		Cameras: r.cameras, Settings: r.cfg.Settings, Now: r.cfg.Now, Log: r.cfg.Log,
 		Event: r.event, Amend: r.amend, Rests: r.live.addRests, Hold: r.holdCall, Prepare: r.prepareAsked,
 	}
-}
-
-// reminders returns what sets and gives up reminders.
-func (r *Room) reminders() remind.Recorder {
-	return remind.Recorder{Schedule: r.unasked.Reminders, Keep: r.entries.Keep, Nudge: r.owner.Wake, Now: r.cfg.Now}
-}
-
-// newReply returns what makes the answers of the agents.
-func (r *Room) newReply() reply.Builder {
 	return reply.Builder{
 		Room: r.cfg.ID, People: r.cfg.People, Scene: r.scene, Floor: r.floor, Addressing: r.resolver.Addressing, Askers: &r.exchange.Askers, Exchange: &r.exchange,
-		Listener: r.speech.Listener, Voices: r.speech.Presence, Thoughts: r.mind, Viewer: r.viewer, Tools: r.newTools(),
+		Listener: r.speech.Listener, Voices: r.speech.Presence, Thoughts: r.mind, Viewer: r.viewer, Tools: tools,
 		Lasts: r.cfg.Lasts, Model: r.preparation.Model, Now: r.cfg.Now, Log: r.cfg.Log,
 		Cameras: r.cameras, DescribeCompany: r.tellPresence, State: r.State, ModelWorks: r.modelWorks, Event: r.event, Record: func(e earshot.Event) { r.records.unsaved.Add(e) }, Tell: r.notices.Tell,
 	}
