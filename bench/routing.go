@@ -79,7 +79,7 @@ func cost(do func() error) (allocated uint64, took time.Duration, err error) {
 func turnOf(ctx context.Context, model llm.Service) error {
 	reply, err := turn.Run(ctx, turn.Spec{
 		Floor: new(interrupt.Floor), Outlets: []earshot.Outlet{listen(sink{}).outlet()},
-		Ahead: executive.DefaultConfig().Streaming.BufferSize, Drain: time.Second, Stall: time.Minute,
+		Ahead: executive.DefaultConfig().Streaming.BufferSize, Drain: time.Second,
 		Text: func(ctx context.Context) iter.Seq2[string, error] {
 			return func(yield func(string, error) bool) {
 				for d, err := range model.Stream(ctx, new(llm.Request)) {

@@ -1,7 +1,6 @@
 package executive
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -41,25 +40,33 @@ type Rooms []Room
 
 // All returns every room that there is, the desk first.
 func (r Rooms) All() []Room {
-	all := []Room{{ID: earshot.Desk, Name: string(earshot.Desk)}}
+	desk := Room{ID: earshot.Desk}
+	var others []Room
 	for _, room := range r {
-		room.Name = cmp.Or(room.Name, string(room.ID))
+		if room.Name == "" {
+			room.Name = string(room.ID)
+		}
 		if room.ID == earshot.Desk {
-			all[0] = room
+			desk = room
 			continue
 		}
-		all = append(all, room)
+		others = append(others, room)
 	}
-	return all
+	if desk.Name == "" {
+		desk.Name = string(earshot.Desk)
+	}
+	return append([]Room{desk}, others...)
 }
 
 // Validate reports every fault in r, not only the first.
 func (r Rooms) Validate() error {
-	faults := []error{field.Check(len(r) <= mostRooms, "rooms", "has %d entries; must have at most %d", len(r), mostRooms)}
+	faults := []error{entries("rooms", len(r), mostRooms)}
 	for i, room := range r {
 		at := fmt.Sprintf("rooms[%d]", i)
-		twice := slices.ContainsFunc(r[:i], func(other Room) bool { return other.ID == room.ID })
-		faults = append(faults, field.Under(at, room.validate()), field.Check(!twice, at+".id", "is %q, as another room's", room.ID))
+		faults = append(faults, field.Under(at, room.validate()))
+		if slices.ContainsFunc(r[:i], func(other Room) bool { return other.ID == room.ID }) {
+			faults = append(faults, field.Errorf(at+".id", "is %q, as another room's", room.ID))
+		}
 	}
 	return errors.Join(faults...)
 }
@@ -74,10 +81,11 @@ func (r Room) validate() error {
 	case strings.Trim(id, "abcdefghijklmnopqrstuvwxyz0123456789-_") != "" || strings.HasPrefix(id, "-"):
 		faults = append(faults, field.Errorf("id", "is %q; must be made of small letters, digits, - and _, such as kitchen", id))
 	}
-	unseen := strings.ContainsFunc(r.Name, func(r rune) bool { return !unicode.IsPrint(r) })
-	return errors.Join(append(faults,
-		field.Check(!strings.HasPrefix(string(r.ID), reserved), "id", "is %q; those that begin with %q are opened by themselves", r.ID, reserved),
-		field.Check(utf8.RuneCountInString(r.Name) <= longestRoom && !unseen, "name", "must be at most %d characters that can be seen", longestRoom),
-		field.Check(len(r.Actors) <= mostRoomMembers, "actors", "has %d entries; must have at most %d", len(r.Actors), mostRoomMembers),
-	)...)
+	if strings.HasPrefix(string(r.ID), reserved) {
+		faults = append(faults, field.Errorf("id", "is %q; those that begin with %q are opened by themselves", r.ID, reserved))
+	}
+	if n := utf8.RuneCountInString(r.Name); n > longestRoom || strings.ContainsFunc(r.Name, func(r rune) bool { return !unicode.IsPrint(r) }) {
+		faults = append(faults, field.Errorf("name", "must be at most %d characters that can be seen", longestRoom))
+	}
+	return errors.Join(append(faults, entries("actors", len(r.Actors), mostRoomMembers))...)
 }

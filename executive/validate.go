@@ -1,6 +1,7 @@
 package executive
 
 import (
+	"cmp"
 	"errors"
 	"path/filepath"
 	"slices"
@@ -15,20 +16,19 @@ import (
 )
 
 const (
-	longestName      = 40            // characters; it stands before every reply
-	hottest          = 2             // beyond it, models write noise
-	mostTokens       = 128 << 10     // the largest context of the models that people run at home
-	mostTokensPerDay = 1_000_000_000 // more than any machine thinks in a day
-	longestPrompt    = 16 << 10      // bytes; about what the smallest context holds
-	mostTriggers     = 100           // each message is searched for all of them
-	longestTrigger   = 100           // bytes; it is a word or a few
-	mostAhead        = 4096          // pieces; a whole long reply
-	longestFollowUp  = 300           // seconds; longer, and it would answer everything
-	mostNames        = 50            // each utterance is searched for all of them
-	mostTurns        = 1000          // messages; nobody reads more
-	longestAbsence   = 24 * 3600     // seconds; who comes every day would never be greeted
-	mostCaptions     = 60            // in an hour; the cool-down allows no more
-	shortest         = 0.1           // seconds; more often than that is a busy loop
+	longestName     = 40        // characters; it stands before every reply
+	hottest         = 2         // beyond it, models write noise
+	mostTokens      = 128 << 10 // the largest context of the models that people run at home
+	longestPrompt   = 16 << 10  // bytes; about what the smallest context holds
+	mostTriggers    = 100       // each message is searched for all of them
+	longestTrigger  = 100       // bytes; it is a word or a few
+	mostAhead       = 4096      // pieces; a whole long reply
+	longestFollowUp = 300       // seconds; longer, and it would answer everything
+	mostNames       = 50        // each utterance is searched for all of them
+	mostTurns       = 1000      // messages; nobody reads more
+	longestAbsence  = 24 * 3600 // seconds; who comes every day would never be greeted
+	mostCaptions    = 60        // in an hour; the cool-down allows no more
+	shortest        = 0.1       // seconds; more often than that is a busy loop
 )
 
 // sources are the ways in which the agent can be interrupted.
@@ -36,7 +36,7 @@ var sources = []string{"text", "audio", "discord"}
 
 // Validate reports every fault in c, not only the first.
 func (c Config) Validate() error {
-	return errors.Join(
+	faults := []error{
 		checkName(c.Name),
 		interval("update_interval_seconds", c.UpdateInterval),
 		field.Under("llm", c.LLM.Validate()),
@@ -50,13 +50,17 @@ func (c Config) Validate() error {
 		field.Under("sight", c.Sight.validate()),
 		field.Under("multi_party", c.MultiParty.validate()),
 		field.Under("tools", c.Tools.validate()),
-		field.Check(c.Reasoning.Engine == "" || slices.Contains(c.LLM.Names(), c.Reasoning.Engine),
-			"reasoning.engine", "is %q, but no engine has that name; must be one of %s", c.Reasoning.Engine, strings.Join(c.LLM.Names(), ", ")),
-		field.Check(c.ContextWindow >= 1,
-			"context_window_seconds", "is %v; must be at least 1s, or the scene would always be empty", c.ContextWindow),
-		field.Check(c.AgentsSleepAfter == 0 || c.AgentsSleepAfter >= 1,
-			"agents_sleep_after_seconds", "is %v; must be at least 1s, or 0 for never", c.AgentsSleepAfter),
-	)
+	}
+	if e := c.Reasoning.Engine; e != "" && !slices.Contains(c.LLM.Names(), e) {
+		faults = append(faults, field.Errorf("reasoning.engine", "is %q, but no engine has that name; must be one of %s", e, strings.Join(c.LLM.Names(), ", ")))
+	}
+	if c.ContextWindow < 1 {
+		faults = append(faults, field.Errorf("context_window_seconds", "is %v; must be at least 1s, or the scene would always be empty", c.ContextWindow))
+	}
+	if !(c.AgentsSleepAfter == 0 || c.AgentsSleepAfter >= 1) {
+		faults = append(faults, field.Errorf("agents_sleep_after_seconds", "is %v; must be at least 1s, or 0 for never", c.AgentsSleepAfter))
+	}
+	return errors.Join(faults...)
 }
 
 // checkName wants a name that can be called, and that cannot be mistaken for a
@@ -81,36 +85,34 @@ func unspeakable(r rune) bool {
 }
 
 func (c Conversational) validate() error {
-	return errors.Join(temperature(c.Temperature), tokens(c.MaxTokens), prompt(c.SystemPrompt))
+	return generation(c.Temperature, c.MaxTokens, c.SystemPrompt)
 }
 
 func (c Speech) validate() error {
-	faults := []error{
-		field.Check(!(c.FollowUp < 0 || c.FollowUp > longestFollowUp), "follow_up_seconds", "is %v; must be from 0s to %v", c.FollowUp, field.Seconds(longestFollowUp)),
-		field.Check(len(c.HeardAs) <= mostNames, "heard_as", "has %d entries; must have at most %d", len(c.HeardAs), mostNames),
-	}
+	faults := []error{within("follow_up_seconds", c.FollowUp, 0, longestFollowUp), entries("heard_as", len(c.HeardAs), mostNames)}
 	for i, name := range c.HeardAs {
-		faults = append(faults, field.Check(strings.TrimSpace(name) != "" && utf8.RuneCountInString(name) <= longestName,
-			"heard_as", "has %q as entry %d; must be a name of at most %d characters", name[:min(len(name), longestName)], i+1, longestName))
+		if strings.TrimSpace(name) == "" || utf8.RuneCountInString(name) > longestName {
+			faults = append(faults, field.Errorf("heard_as", "has %q as entry %d; must be a name of at most %d characters", name[:min(len(name), longestName)], i+1, longestName))
+		}
 	}
-	faults = append(faults, field.Check(c.LeastConfidence >= 0 && c.LeastConfidence <= 1, "least_confidence", "is %v; must be from 0 to 1", c.LeastConfidence))
-	return errors.Join(faults...)
+	return errors.Join(append(faults, within("least_confidence", c.LeastConfidence, 0, 1))...)
 }
 
 func (c Reasoning) validate() error {
-	faults := []error{
-		temperature(c.Temperature), tokens(c.MaxTokens), prompt(c.SystemPrompt),
-		field.Check(len(c.Triggers) <= mostTriggers, "triggers", "has %d entries; must have at most %d", len(c.Triggers), mostTriggers),
-	}
+	faults := []error{generation(c.Temperature, c.MaxTokens, c.SystemPrompt), entries("triggers", len(c.Triggers), mostTriggers)}
 	for i, word := range c.Triggers {
-		faults = append(faults, field.Check(strings.TrimSpace(word) != "" && len(word) <= longestTrigger,
-			"triggers", "has %q as entry %d; must be a word of at most %d bytes", word[:min(len(word), longestTrigger)], i+1, longestTrigger))
+		if strings.TrimSpace(word) == "" || len(word) > longestTrigger {
+			faults = append(faults, field.Errorf("triggers", "has %q as entry %d; must be a word of at most %d bytes", word[:min(len(word), longestTrigger)], i+1, longestTrigger))
+		}
 	}
 	return errors.Join(faults...)
 }
 
 func (c Streaming) validate() error {
-	return field.Check(c.BufferSize >= 1 && c.BufferSize <= mostAhead, "buffer_size", "is %d; must be from 1 to %d pieces", c.BufferSize, mostAhead)
+	if c.BufferSize < 1 || c.BufferSize > mostAhead {
+		return field.Errorf("buffer_size", "is %d; must be from 1 to %d pieces", c.BufferSize, mostAhead)
+	}
+	return nil
 }
 
 func (c Interruption) validate() error {
@@ -127,25 +129,21 @@ func (c Interruption) validate() error {
 }
 
 func (c Sight) validate() error {
-	faults := []error{
-		field.Check(c.GreetAfterAbsence >= 1 && c.GreetAfterAbsence <= longestAbsence,
-			"greet_after_absence_seconds", "is %v; must be from 1s to %v", c.GreetAfterAbsence, field.Seconds(longestAbsence)),
-	}
+	faults := []error{within("greet_after_absence_seconds", c.GreetAfterAbsence, 1, longestAbsence)}
 	for i, room := range c.Rooms {
-		faults = append(faults, field.Check(strings.TrimSpace(string(room)) != "" && !slices.Contains(c.Rooms[:i], room),
-			"rooms", "lists %q, which is empty or listed twice; must be names of rooms, such as %s", room, earshot.Desk))
+		if strings.TrimSpace(string(room)) == "" || slices.Contains(c.Rooms[:i], room) {
+			faults = append(faults, field.Errorf("rooms", "lists %q, which is empty or listed twice; must be names of rooms, such as %s", room, earshot.Desk))
+		}
 	}
-	faults = append(faults, field.Check(c.CaptionsPerHour >= 0 && c.CaptionsPerHour <= mostCaptions,
-		"captions_per_hour", "is %d; must be from 0 to %d", c.CaptionsPerHour, mostCaptions))
-	return errors.Join(faults...)
+	return errors.Join(append(faults, within("captions_per_hour", c.CaptionsPerHour, 0, mostCaptions))...)
 }
 
 func (c MultiParty) validate() error {
-	_, known := interrupt.ParseStyle(c.TurnTakingProtocol)
-	return errors.Join(
-		field.Check(known, "turn_taking_protocol", "is %q; must be one of polite, aggressive, passive", c.TurnTakingProtocol),
-		field.Check(c.TurnLimit >= 0 && c.TurnLimit <= mostTurns, "turn_limit", "is %d; must be from 0 to %d", c.TurnLimit, mostTurns),
-	)
+	var style error
+	if _, ok := interrupt.ParseStyle(c.TurnTakingProtocol); !ok {
+		style = field.Errorf("turn_taking_protocol", "is %q; must be one of polite, aggressive, passive", c.TurnTakingProtocol)
+	}
+	return errors.Join(style, within("turn_limit", c.TurnLimit, 0, mostTurns))
 }
 
 func (c Tools) validate() error {
@@ -158,24 +156,43 @@ func (c Tools) validate() error {
 	return nil
 }
 
+// mostTokensPerDay is more than any machine thinks in a day.
+const mostTokensPerDay = 1_000_000_000
+
 func (c Parallel) validate() error {
-	return errors.Join(
-		interval("reasoning_interval", c.ReasoningInterval),
-		field.Check(c.TokensPerDay >= 0 && c.TokensPerDay <= mostTokensPerDay,
-			"reasoning_tokens_per_day", "is %d; must be from 0, which means no limit, to %d", c.TokensPerDay, mostTokensPerDay),
-	)
+	var tokens error
+	if n := c.TokensPerDay; n < 0 || n > mostTokensPerDay {
+		tokens = field.Errorf("reasoning_tokens_per_day", "is %d; must be from 0, which means no limit, to %d", n, mostTokensPerDay)
+	}
+	return errors.Join(interval("reasoning_interval", c.ReasoningInterval), tokens)
 }
 
 func interval(key string, s field.Seconds) error {
-	return field.Check(s >= shortest, key, "is %v; must be at least %v", s, field.Seconds(shortest))
+	if !(s >= shortest) {
+		return field.Errorf(key, "is %v; must be at least %v", s, field.Seconds(shortest))
+	}
+	return nil
 }
 
-func temperature(t float64) error {
-	return field.Check(t >= 0 && t <= hottest, "temperature", "is %v; must be from 0 to %d", t, hottest)
+// within says that a value is out of its range; nil if it is not.
+func within[T cmp.Ordered](key string, v, least, most T) error {
+	if v >= least && v <= most {
+		return nil
+	}
+	return field.Errorf(key, "is %v; must be from %v to %v", v, least, most)
 }
 
-func tokens(n int) error {
-	return field.Check(n >= 1 && n <= mostTokens, "max_tokens", "is %d; must be from 1 to %d", n, mostTokens)
+// entries says that a list is too long; nil if it is not.
+func entries(key string, n, most int) error {
+	if n <= most {
+		return nil
+	}
+	return field.Errorf(key, "has %d entries; must have at most %d", n, most)
+}
+
+// generation returns the faults in how a model is asked.
+func generation(temperature float64, tokens int, system string) error {
+	return errors.Join(within("temperature", temperature, 0, hottest), within("max_tokens", tokens, 1, mostTokens), prompt(system))
 }
 
 func prompt(p string) error {

@@ -162,13 +162,18 @@ func (r *Resolver) Elsewhere(some []earshot.ParticipantID, all []agents.Record) 
 			names = append(names, p.Name)
 		}
 	}
-	switch {
-	case len(names) == 0 || !r.Seats:
+	if len(names) == 0 || !r.Seats {
 		return ""
-	case len(names) > 1:
-		return List(names) + " have no seat in this room and do not answer here"
 	}
-	return names[0] + " has no seat in this room and does not answer here"
+	return say(names, " has no seat in this room and does not answer here", " have no seat in this room and do not answer here")
+}
+
+// say returns what is said of one, or of several.
+func say(names []string, one, several string) string {
+	if len(names) > 1 {
+		return List(names) + several
+	}
+	return names[0] + one
 }
 
 // retired tells somebody that they have called agents that no longer exist, and how to get another.
@@ -176,10 +181,7 @@ func (r *Resolver) retired(names []string, who participants.Participant) string 
 	if len(names) == 0 {
 		return ""
 	}
-	said := List(names) + " has ended"
-	if len(names) > 1 {
-		said = List(names) + " have ended"
-	}
+	said := say(names, " has ended", " have ended")
 	if !r.Orders || !who.Can(participants.Operate) {
 		return said + "; an operator of this earshot can add a new one"
 	}
@@ -269,7 +271,7 @@ func (r *Resolver) Away(to []earshot.ParticipantID) string {
 	if out := r.Outsiders(to); len(out) > 0 {
 		return List(out) + " may not enter this room and will not see it"
 	}
-	return List(gone) + isOrAre(gone) + "not here and will find it in the history"
+	return say(gone, " is", " are") + " not here and will find it in the history"
 }
 
 // Outsiders returns the names of those people who may enter the room by none of their handles.
@@ -295,13 +297,6 @@ func List(names []string) string {
 		return strings.Join(names[:n-1], ", ") + " and " + names[n-1]
 	}
 	return strings.Join(names, "")
-}
-
-func isOrAre(names []string) string {
-	if len(names) > 1 {
-		return " are "
-	}
-	return " is "
 }
 
 // BeginsWithName reports whether text begins with the name of an agent and continues without a

@@ -100,24 +100,6 @@ func (in *Input) Rank() int {
 	return s.Rank()
 }
 
-// ownVoice returns the address of the agent's own voice come back, and otherwise to.
-func (in *Input) ownVoice(to conversation.Address) conversation.Address {
-	if !in.OwnVoice {
-		return to
-	}
-	in.Addressees.Agents = nil
-	return conversation.Own
-}
-
-// separate returns what in means for the work of an agent: if it continues the question that is
-// being worked on, it has no separate meaning.
-func (in *Input) separate(a midturn.SideTalk) midturn.SideTalk {
-	if in.Before != "" && (a.Kind == midturn.Side || a.Kind == midturn.Task || a.Kind == midturn.Steer) {
-		return midturn.SideTalk{}
-	}
-	return a
-}
-
 // holdBack returns the signal s of words that continue a sentence: they hold back the answer until
 // their meaning is known.
 func (in *Input) holdBack(s *interrupt.Signal) *interrupt.Signal {

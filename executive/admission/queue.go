@@ -3,11 +3,12 @@ package admission
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"earshot"
 	"earshot/executive/question"
-	"earshot/executive/record"
 	"earshot/executive/revision"
+	"earshot/internal/lockorder"
 	"earshot/interrupt"
 )
 
@@ -31,16 +32,7 @@ type Entry struct {
 	err    error         // why it was not kept; set before done is closed
 }
 
-// Event implements [record.Entry].
-func (en *Entry) Event() earshot.Event { return en.Input.Event }
-
-// With implements [record.Entry]: the event is on record. It returns a new entry, because somebody
-// may still be reading the old one.
-func (en *Entry) With(now earshot.Event) *Entry {
-	return &Entry{Input: Input{Event: now}, done: en.done, err: en.err}
-}
-
-// Over implements [record.Entry]: the result of the entry is known.
+// Over reports whether the result of the entry is known: it does not wait for the journal.
 func (en *Entry) Over() bool {
 	select {
 	case <-en.done:
@@ -63,15 +55,15 @@ func (en *Entry) Wait(ctx context.Context) error {
 // is reports whether e may be the event of en, sent again: the contents of an event that was off
 // the record or deleted are unknown.
 func (en *Entry) is(e earshot.Event) bool {
-	if _, gone := en.Event().Body.(earshot.Tombstone); gone || en.OffRecord {
+	if _, gone := en.Event.Body.(earshot.Tombstone); gone || en.OffRecord {
 		return true
 	}
-	return en.Event().From == e.From && en.Event().Author == e.Author && en.Event().Body.Kind() == e.Body.Kind()
+	return en.Event.From == e.From && en.Event.Author == e.Author && en.Event.Body.Kind() == e.Body.Kind()
 }
 
 // elsewhere reports whether en bars an event of another sense, and so not e.
 func (en *Entry) elsewhere(e earshot.Event) bool {
-	return en.barred && en.Event().From.Provider != e.From.Provider
+	return en.barred && en.Event.From.Provider != e.From.Provider
 }
 
 // over returns an entry for an event about which nothing remains to be done.
@@ -81,18 +73,25 @@ func over(e earshot.Event) *Entry {
 	return &Entry{Input: Input{Event: e}, done: done}
 }
 
-// A Queue is the way of a room's events into its journal. All fields are required. It is safe for
-// concurrent use.
+// A Queue is the way of a room's events into its journal, and what is remembered of those that took
+// it. Each entry reserves a place first, and takes it when it has acted. All exported fields are
+// required. It is safe for concurrent use.
 type Queue struct {
-	record.Queue[*Entry]
-
-	Mode func() earshot.Mode // of the room
-	Wake func()              // called when an entry waits; it returns at once
-	Shut <-chan struct{}     // closed when the room is
+	Limit int                 // of the places
+	Mode  func() earshot.Mode // of the room
+	Wake  func()              // called when an entry waits; it returns at once
+	Shut  <-chan struct{}     // closed when the room is
 
 	// Lookup returns an event of the room that it does not remember, and whether it exists. It may
 	// wait for a disk. May be nil.
 	Lookup func(context.Context, earshot.EventID) (earshot.Event, bool, error)
+
+	mu       lockorder.Mutex[lockorder.Leaf]
+	closed   bool
+	reserved int           // places that will be taken in a moment
+	waiting  []*Entry      // entries that have taken theirs, oldest first
+	vacant   chan struct{} // closed when there is room for more; nil if nobody waits for that
+	recent   recentCache
 }
 
 // unkept are the acts of people and agents that are refused off the record.
@@ -110,36 +109,69 @@ func governs(k earshot.Kind) bool {
 // is sent again later.
 func (q *Queue) Reserve(in Input) (en *Entry, first bool, err error) {
 	kind, off := in.Event.Body.Kind(), q.Mode() == earshot.OffRecord
-	en, first, err = q.Queue.Reserve(in.Event.ID, record.Rule[*Entry]{
-		Same: func(had *Entry) (same bool, err error) {
-			switch {
-			case had.elsewhere(in.Event):
-				return false, nil
-			case !had.is(in.Event):
-				return false, ErrTaken
-			}
-			return true, nil
-		},
-		Create: func() (en *Entry, place bool, err error) {
-			switch {
-			case off && kind == earshot.KindMessage:
-				en = over(earshot.Event{ID: in.Event.ID})
-				en.OffRecord = true
-				return en, false, nil
-			case off && unkept[kind]:
-				return nil, false, errOffRecord
-			}
-			return &Entry{Input: in, queued: make(chan struct{}), done: make(chan struct{})}, true, nil
-		},
-		Always: governs(kind),
-	})
-	switch err {
-	case record.ErrClosed:
-		err = ErrClosed
-	case record.ErrFull:
-		err = ErrBusy
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if had, known := q.recent.Get(in.Event.ID); known && !had.elsewhere(in.Event) {
+		if !had.is(in.Event) {
+			return nil, false, ErrTaken
+		}
+		return had, false, nil
 	}
-	return en, first, err
+	switch {
+	case q.closed:
+		return nil, false, ErrClosed
+	case off && kind == earshot.KindMessage:
+		en = over(earshot.Event{ID: in.Event.ID})
+		en.OffRecord = true
+	case off && unkept[kind]:
+		return nil, false, errOffRecord
+	case !governs(kind) && q.places() >= q.Limit:
+		return nil, false, ErrBusy
+	default:
+		en = &Entry{Input: in, queued: make(chan struct{}), done: make(chan struct{})}
+		q.reserved++
+	}
+	q.recent.Add(en)
+	return en, true, nil
+}
+
+// places returns how many places are reserved or taken. q.mu must be held.
+func (q *Queue) places() int { return q.reserved + len(q.waiting) }
+
+// Len returns how many places are reserved or taken.
+func (q *Queue) Len() int {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.places()
+}
+
+// Waiting returns how many places are taken.
+func (q *Queue) Waiting() int {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return len(q.waiting)
+}
+
+// vacancy returns a channel that is closed when there is space for more.
+func (q *Queue) vacancy() <-chan struct{} {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.vacant == nil {
+		q.vacant = make(chan struct{})
+	}
+	vacant := q.vacant
+	if q.places() < q.Limit {
+		q.vacate()
+	}
+	return vacant
+}
+
+// vacate wakes those who wait for space. q.mu must be held.
+func (q *Queue) vacate() {
+	if q.vacant != nil {
+		close(q.vacant)
+		q.vacant = nil
+	}
 }
 
 // ReserveWhenFree is Reserve, but waits until there is space for a message, since its author can
@@ -155,7 +187,7 @@ func (q *Queue) ReserveWhenFree(ctx context.Context, in Input, waits func()) (en
 			waits()
 		}
 		select {
-		case <-q.Vacancy():
+		case <-q.vacancy():
 		case <-q.Shut:
 		case <-ctx.Done():
 			return nil, false, true, errors.Join(ErrBusy, context.Cause(ctx))
@@ -165,20 +197,52 @@ func (q *Queue) ReserveWhenFree(ctx context.Context, in Input, waits func()) (en
 
 // Push queues an entry that was reserved.
 func (q *Queue) Push(en *Entry) {
-	open := q.Take(en)
+	q.mu.Lock()
+	q.reserved--
+	closed := q.closed
+	if !closed {
+		q.waiting = append(q.waiting, en)
+	}
+	q.mu.Unlock()
 	close(en.queued)
-	if !open {
+	if closed {
 		q.Finish(en, ErrClosed)
 		return
 	}
 	q.Wake()
 }
 
+// Next returns all waiting entries, which have left the queue then.
+func (q *Queue) Next() []*Entry {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	waiting := q.waiting
+	q.waiting = nil
+	q.vacate()
+	return waiting
+}
+
+// Close closes the queue, and returns the entries that wait: no more come.
+func (q *Queue) Close() []*Entry {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	waiting := q.waiting
+	q.closed, q.waiting = true, nil
+	return waiting
+}
+
+// Closed reports whether the queue is closed.
+func (q *Queue) Closed() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.closed
+}
+
 // Finish tells everybody who waits for the entry its result. An event that was not kept may be sent
 // again, and has not happened.
 func (q *Queue) Finish(en *Entry, err error) {
 	if err != nil {
-		q.Forget(en.Event().ID)
+		q.Forget(en.Event.ID)
 	}
 	if en.Then != nil {
 		en.Then(err)
@@ -199,16 +263,10 @@ func (q *Queue) Enqueue(e earshot.Event, then func(error)) (*Entry, error) {
 }
 
 // Keep queues an event of the room itself, and waits until it is kept.
-func (q *Queue) Keep(ctx context.Context, e earshot.Event) error {
-	en, err := q.Enqueue(e, nil)
-	if err != nil {
-		return err
-	}
-	return en.Wait(ctx)
-}
+func (q *Queue) Keep(ctx context.Context, e earshot.Event) error { return q.KeepIf(ctx, e, nil) }
 
-// KeepIf is Keep if fits returns nil when the turn of the event has come. Otherwise it returns that
-// error.
+// KeepIf is Keep if fits is nil, or returns nil when the turn of the event has come. Otherwise it
+// returns that error.
 func (q *Queue) KeepIf(ctx context.Context, e earshot.Event, fits func() error) error {
 	en, first, err := q.Reserve(Input{Event: e})
 	if err != nil {
@@ -242,26 +300,71 @@ func (q *Queue) Fitting(batch []*Entry) (fit []*Entry) {
 		}
 	}
 	if len(later) > 0 {
-		q.PutBack(later)
+		q.mu.Lock()
+		q.waiting = append(later, q.waiting...)
+		q.mu.Unlock()
 		q.Wake()
 	}
 	return fit
 }
 
 // RememberKept remembers an event that is on record.
-func (q *Queue) RememberKept(e earshot.Event) { q.Remember(over(e)) }
+func (q *Queue) RememberKept(e earshot.Event) { q.remember(over(e)) }
+
+// remember returns the entry of the same event if it is remembered already; otherwise it remembers
+// en, which needs no place.
+func (q *Queue) remember(en *Entry) (had *Entry, known bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if had, known = q.recent.Get(en.Event.ID); !known {
+		q.recent.Add(en)
+	}
+	return had, known
+}
+
+// Find returns the entry of an event, if it is remembered.
+func (q *Queue) Find(id earshot.EventID) (en *Entry, ok bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.recent.Get(id)
+}
+
+// Reply returns the reply of a turn, if it is remembered.
+func (q *Queue) Reply(turn earshot.TurnID) earshot.Event {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.recent.Reply(turn)
+}
+
+// Forget forgets the entry of an event, and reports whether it was remembered.
+func (q *Queue) Forget(id earshot.EventID) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	_, known := q.recent.Get(id)
+	q.recent.Remove(id)
+	return known
+}
+
+// Update replaces what is remembered of the events that change.
+func (q *Queue) Update(change func(earshot.Event) (now earshot.Event, changed bool)) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.recent.Update(change)
+}
 
 // Recent returns an event that is remembered; the zero Event if it is not.
 func (q *Queue) Recent(id earshot.EventID) (e earshot.Event) {
 	if en, ok := q.Find(id); ok {
-		e = en.Event()
+		e = en.Event
 	}
 	return e
 }
 
 // ChangesSoon reports whether a revision or withdrawal of a message waits to be kept.
 func (q *Queue) ChangesSoon(id earshot.EventID) bool {
-	return q.Has(func(en *Entry) bool { return en.Change.Of != "" && en.Change.Of == id })
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return slices.ContainsFunc(q.waiting, func(en *Entry) bool { return en.Change.Of != "" && en.Change.Of == id })
 }
 
 // original returns the message of that e changes. If it is just entering the queue, original waits
@@ -282,7 +385,7 @@ func (q *Queue) find(ctx context.Context, of earshot.EventID) (was earshot.Event
 	case known && en.barred:
 		return was, revision.ErrNoSuch
 	case known:
-		was = en.Event()
+		was = en.Event
 		if en.queued == nil {
 			break
 		}
@@ -315,7 +418,7 @@ func (q *Queue) bar(e earshot.Event, of earshot.EventID) bool {
 	if revision.Moderates(e) {
 		en := over(earshot.Event{ID: of, At: e.At, From: e.From, Room: e.Room, Body: earshot.Tombstone{Was: earshot.KindMessage}})
 		en.barred = true
-		if had, came := q.Remember(en); came {
+		if had, came := q.remember(en); came {
 			return had.barred
 		}
 	}

@@ -3,19 +3,22 @@ package admission_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"runtime"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"earshot"
 	"earshot/executive/admission"
-	"earshot/executive/record"
+	"earshot/internal/testkit"
 )
 
 // queue returns a queue of a room in a mode, with places for n entries.
 func queue(m earshot.Mode, n int) *admission.Queue {
 	return &admission.Queue{
-		Queue: record.Queue[*admission.Entry]{Limit: n}, Mode: func() earshot.Mode { return m }, Wake: func() {}, Shut: make(chan struct{}),
+		Limit: n, Mode: func() earshot.Mode { return m }, Wake: func() {}, Shut: make(chan struct{}),
 	}
 }
 
@@ -52,7 +55,7 @@ func TestReserve(t *testing.T) {
 	}
 
 	q = queue(earshot.OffRecord, 2)
-	if en, first, err := q.Reserve(message("a", "ann")); err != nil || !first || !en.OffRecord || !en.Over() || en.Event().Author != "" {
+	if en, first, err := q.Reserve(message("a", "ann")); err != nil || !first || !en.OffRecord || !en.Over() || en.Event.Author != "" {
 		t.Errorf("off the record: %+v, %t, %v", en, first, err)
 	}
 	if _, _, err := q.Reserve(admission.Input{Event: earshot.Event{ID: "m", Body: earshot.Memo{Text: "x"}}}); err == nil {
@@ -72,7 +75,7 @@ func TestKeep(t *testing.T) {
 			synctest.Wait()
 		}
 		batch := q.Fitting(q.Next())
-		if len(batch) != 1 || batch[0].Event().ID != "a" || q.Len() != 1 {
+		if len(batch) != 1 || batch[0].Event.ID != "a" || q.Len() != 1 {
 			t.Fatalf("%d fit at once, and %d wait", len(batch), q.Len())
 		}
 		q.Finish(batch[0], full)
@@ -118,5 +121,69 @@ func TestReserveWhenFree(t *testing.T) {
 		if _, _, _, err := q.ReserveWhenFree(ctx, message("c", "cid"), func() {}); !errors.Is(err, admission.ErrBusy) {
 			t.Errorf("who gives up is told %v", err)
 		}
+	})
+}
+
+// TestQueue: an entry takes the place that it has reserved, what waits leaves together, and a closed
+// queue takes nothing more.
+func TestQueue(t *testing.T) {
+	q := queue(earshot.Live, 3)
+	a, _, _ := q.Reserve(message("a", "ann"))
+	b, _, _ := q.Reserve(admission.Input{Event: earshot.Event{ID: "b", Body: earshot.Withdrawal{Of: "x"}}, Change: admission.Change{Of: "x"}})
+	late, _, _ := q.Reserve(message("late", "ann"))
+	if q.ChangesSoon("x") {
+		t.Error("an entry waits that has not acted yet")
+	}
+	q.Push(a)
+	q.Push(b)
+	if q.Waiting() != 2 || q.Len() != 3 {
+		t.Errorf("%d wait in %d places", q.Waiting(), q.Len())
+	}
+	if !q.ChangesSoon("x") || q.ChangesSoon("a") {
+		t.Error("the wrong entries wait")
+	}
+	if all := q.Next(); len(all) != 2 || all[0] != a || q.Len() != 1 {
+		t.Errorf("taken were %v", all)
+	}
+	c, _, _ := q.Reserve(message("c", "ann"))
+	q.Push(c)
+	if left := q.Close(); len(left) != 1 || left[0] != c || !q.Closed() {
+		t.Errorf("left are %v", left)
+	}
+	q.Push(late)
+	if err := late.Wait(t.Context()); err != admission.ErrClosed || q.Forget("late") {
+		t.Errorf("an entry that comes late is told %v", err)
+	}
+	if !q.Forget("a") || q.Forget("a") {
+		t.Error("it was not remembered, or was not forgotten")
+	}
+}
+
+// TestQueueAtOnce: of many that come at once as many enter as there are places, and each that waits
+// for one gets it.
+func TestQueueAtOnce(t *testing.T) {
+	const all, limit = 200, 7
+	q := queue(earshot.Live, limit)
+	var came sync.WaitGroup
+	for i := range all {
+		came.Go(func() {
+			en, _, _, err := q.ReserveWhenFree(t.Context(), message(fmt.Sprint(i), "ann"), func() {})
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			q.Push(en)
+		})
+	}
+	n := 0
+	testkit.Finish(t, testkit.Patience, "all events to enter", func() {
+		for n < all {
+			got := len(q.Next())
+			if n += got; got > limit {
+				t.Errorf("%d waited in %d places", got, limit)
+			}
+			runtime.Gosched()
+		}
+		came.Wait()
 	})
 }

@@ -1,6 +1,7 @@
 package admission
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -10,7 +11,6 @@ import (
 	"earshot/executive"
 	"earshot/executive/addressing"
 	"earshot/executive/decision"
-	"earshot/executive/hearing"
 	"earshot/executive/midturn"
 	"earshot/interrupt"
 	"earshot/participants"
@@ -40,7 +40,10 @@ func (r *Resolver) judge(set *executive.Config, in *Input) {
 		}
 	case earshot.Utterance:
 		if in.Heeded && in.Address.ForAgent() {
-			in.SideTalk = in.separate(r.sideTalk(set, e, in.Who, in.Addressees.Agents, in.Said))
+			in.SideTalk = r.sideTalk(set, e, in.Who, in.Addressees.Agents, in.Said)
+			if k := in.SideTalk.Kind; in.Before != "" && (k == midturn.Side || k == midturn.Task || k == midturn.Steer) {
+				in.SideTalk = midturn.SideTalk{} // it continues the question that is being worked on
+			}
 		}
 	case earshot.Speech:
 		if in.Heeded && in.Address.ForAgent() {
@@ -60,10 +63,10 @@ func (r *Resolver) signal(in Input) *interrupt.Signal {
 	case earshot.Message:
 		return r.messageSignal(s, body, in)
 	case earshot.Utterance:
-		sounding := body.Own > 0 || r.Echo.Sounds(e.At, e.At.Add(body.Lasted))
-		return unheeded(hearing.UtteranceSignal(s, body, in.Address, sounding, r.Listener.Cuts(body.Text)), in.Heeded)
+		sounding := body.Own > 0 || r.Listener.Echo.Sounds(e.At, e.At.Add(body.Lasted))
+		return unheeded(utteranceSignal(s, body, in.Address, sounding, r.Listener.Cuts(body.Text)), in.Heeded)
 	case earshot.Speech:
-		return unheeded(hearing.SpeechSignal(s, body, in.Address, r.Listener.Cuts(body.Words)), in.Heeded)
+		return unheeded(speechSignal(s, body, in.Address, r.Listener.Cuts(body.Words)), in.Heeded)
 	case earshot.Edit, earshot.Sight, earshot.Glance: // nobody speaks
 		return nil
 	case earshot.Command:
@@ -116,6 +119,52 @@ func (r *Resolver) messageSignal(s *interrupt.Signal, m earshot.Message, in Inpu
 func (r *Resolver) among(v earshot.Visibility) bool {
 	live, _ := r.Turn()
 	return live != nil && conversation.SameCircle(live.Message.Visibility, v)
+}
+
+// The signals of what is said aloud: by its stage as long as no words are known, and by whom words
+// are for.
+var (
+	stageSignals = map[earshot.Stage]interrupt.Kind{
+		earshot.VoiceBegan: interrupt.Onset, earshot.VoiceLasts: interrupt.Voice, earshot.VoiceOver: interrupt.Over,
+	}
+	wordSignals = map[conversation.Address]interrupt.Kind{
+		conversation.Called: interrupt.Addressed, conversation.Pressed: interrupt.Addressed, conversation.Following: interrupt.Words,
+		conversation.Own: interrupt.Echo, conversation.Aside: interrupt.Bystanders, conversation.Backchannel: interrupt.Backchannel,
+	}
+)
+
+// speechSignal returns the signal of speech to the floor; cuts says that the words are a command
+// word.
+func speechSignal(s *interrupt.Signal, body earshot.Speech, to conversation.Address, cuts bool) *interrupt.Signal {
+	s.Words, s.Confidence = body.Words, body.Confidence
+	switch stage, known := stageSignals[body.Stage]; {
+	case known:
+		s.Kind = stage
+	case body.Stage == earshot.VoiceWords:
+		s.Kind = cmp.Or(wordSignals[to], interrupt.Unclear)
+	case body.Stage != earshot.VoiceCalls || to == conversation.Own:
+		return nil
+	case cuts:
+		s.Kind = interrupt.Command
+	default:
+		s.Kind = interrupt.Addressed
+	}
+	return s
+}
+
+// utteranceSignal returns the signal of an utterance to the floor. A command word that is said while
+// the agent speaks is for the agent, whomever it addresses.
+func utteranceSignal(s *interrupt.Signal, body earshot.Utterance, to conversation.Address, sounding, cuts bool) *interrupt.Signal {
+	s.Words, s.Confidence = body.Text, body.Confidence
+	switch {
+	case cuts && to != conversation.Own && (to.ForAgent() || sounding):
+		s.Kind = interrupt.Command
+	case to.ForAgent():
+		s.Kind = interrupt.Addressed
+	default:
+		s.Kind = cmp.Or(wordSignals[to], interrupt.Over)
+	}
+	return s
 }
 
 // unheeded returns s as a signal of somebody whom the agent does not answer.

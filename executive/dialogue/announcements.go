@@ -1,7 +1,9 @@
 package dialogue
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"earshot"
@@ -23,12 +25,7 @@ func (h *History) announced(l Line) {
 	}
 	h.Add(l)
 	if h.announcements() > keepAnnounced {
-		for i := range h.Lines {
-			if h.Lines[i].Announces {
-				h.remove(i)
-				break
-			}
-		}
+		h.remove(slices.IndexFunc(h.Lines, func(l Line) bool { return l.Announces }))
 	}
 }
 
@@ -79,7 +76,7 @@ func announcement(people *participants.Registry, id earshot.ParticipantID, p ear
 // Describe writes the name, type and description of somebody. It writes the type only if the
 // description does not contain it.
 func Describe(b *strings.Builder, p participants.Participant) {
-	kind, about := noun(p.Type), participants.OneLine(p.Description)
+	kind, about := cmp.Or(nouns[p.Type], "other system"), participants.OneLine(p.Description)
 	switch {
 	case about == "":
 		about = kind
@@ -89,19 +86,11 @@ func Describe(b *strings.Builder, p participants.Participant) {
 	fmt.Fprintf(b, "%s (%s)", p.Name, about)
 }
 
-// noun returns the word for type t.
-func noun(t participants.Type) string {
-	switch t {
-	case participants.Human:
-		return "human user"
-	case participants.AIAssistant:
-		return "AI assistant"
-	case participants.ExternalAgent:
-		return "external agent"
-	case participants.Group:
-		return "group of people"
-	case participants.Internal:
-		return "agent"
-	}
-	return "other system"
+// nouns are the words for the types.
+var nouns = map[participants.Type]string{
+	participants.Human:         "human user",
+	participants.AIAssistant:   "AI assistant",
+	participants.ExternalAgent: "external agent",
+	participants.Group:         "group of people",
+	participants.Internal:      "agent",
 }

@@ -11,11 +11,7 @@ import (
 	"time"
 
 	"earshot"
-	"earshot/conversation"
-	"earshot/executive/reflex"
 	"earshot/executive/scene"
-	"earshot/interrupt"
-	"earshot/llm"
 	"earshot/participants"
 )
 
@@ -81,9 +77,16 @@ type Mend struct {
 // mostMends is how many corrections of one line can be undone, as for an entry of the scene.
 const mostMends = 8
 
-// mended applies a correction of what was said, or the undoing of one. The model reads the
-// corrected line.
+// mended applies a correction of what was said, the undoing of one, or that something was said by
+// another person than was thought: that changes the name on the line, but not its rights. The model
+// reads the corrected line.
 func (h *History) mended(e earshot.Event) {
+	if w, is := e.Body.(earshot.Attribution); is {
+		if i := slices.IndexFunc(h.Lines, func(l Line) bool { return l.Event == w.Of && l.Aloud }); i >= 0 {
+			h.Lines[i].whose = &w
+		}
+		return
+	}
 	b, is := e.Body.(earshot.Edit)
 	i := slices.IndexFunc(h.Lines, func(l Line) bool { return is && l.Event == earshot.EventID(b.Item) && !l.Replies && !l.Announces })
 	if i < 0 || e.Author == "" || scene.Field(b.Field) != scene.Messages {
@@ -154,18 +157,13 @@ func (h *History) Add(l Line) {
 	}
 	h.Lines = slices.Insert(h.Lines, i, l)
 	for len(h.Lines)-h.announcements() > keepLines || (h.bytes() > keepBytes && len(h.Lines) > 1) {
-		h.drop(dropLines)
+		h.Lines = slices.Delete(h.Lines, 0, min(dropLines, len(h.Lines)-1)) // never the newest
 	}
 }
 
 // has reports whether an event is part of the dialogue.
 func (h *History) has(e earshot.EventID) bool {
 	return slices.ContainsFunc(h.Lines, func(l Line) bool { return l.Event == e })
-}
-
-// drop forgets the n oldest lines, but never the newest.
-func (h *History) drop(n int) {
-	h.Lines = slices.Delete(h.Lines, 0, min(n, len(h.Lines)-1))
 }
 
 // remove forgets one line.
@@ -177,141 +175,6 @@ func (h *History) bytes() int {
 		n += len(l.Text) + len(l.Note)
 	}
 	return n
-}
-
-// Prompt returns what everybody in a may see of the dialogue, as the model of the agent self reads
-// it at now, and the lines it used. If several is set, each message says for whom it is. Where it
-// differs from the message before, the age of a message is given.
-func (h *History) Prompt(a earshot.Audience, self earshot.ParticipantID, name func(earshot.ParticipantID) string, several bool, now time.Time) (out []llm.Message, used []Line) {
-	before := ""
-	for _, l := range h.Lines {
-		if !l.Visibility.Allows(a) || l.gone {
-			continue
-		}
-		l.Quoted = h.cites(l, a)
-		used = append(used, l)
-		if l.Author != self && !l.Announces {
-			l.Text = whole(used)
-		}
-		if l.Text != used[len(used)-1].Text {
-			out = out[:len(out)-1] // the same sentence, in an earlier state
-		} else if when := ago(l.At, now); when != before {
-			out, before = append(out, dated(when)), when
-		}
-		if l.Author != self && !l.Announces {
-			out = append(out, l.Message(name, several))
-			continue
-		}
-		if l.Text != "" {
-			out = append(out, llm.Message{Role: llm.Assistant, Text: conversation.Escape(string(l.Text))})
-		}
-		if l.Note != "" {
-			out = append(out, llm.Message{Role: llm.User, Text: conversation.Envelope{From: "System", Text: earshot.Text(l.Note)}.String()})
-		}
-	}
-	return out, used
-}
-
-// Message returns a message by somebody else, as the model reads it.
-func (l Line) Message(name func(earshot.ParticipantID) string, several bool) llm.Message {
-	envelope := conversation.Envelope{From: name(l.Speaker()), Text: l.Quoted.among(name) + l.Text + l.manner}
-	if n := len(l.Mends); n > 0 && name(l.Mends[n-1].By) != envelope.From { // these are the words of whoever corrected the line
-		envelope.Text += earshot.Text(" (corrected: these words are " + name(l.Mends[n-1].By) + "'s)")
-	}
-	for _, id := range l.To {
-		if several {
-			envelope.To = append(envelope.To, name(id))
-		}
-	}
-	return llm.Message{Role: llm.User, Text: envelope.String()}
-}
-
-// whole returns the text of the sentence that ends with the last of these lines.
-func whole(lines []Line) earshot.Text {
-	n := len(lines) - 1
-	l := lines[n]
-	if n == 0 || l.continues == "" || l.continues != lines[n-1].Event {
-		return l.Text
-	}
-	if by, before := l.Speaker(), lines[n-1].Speaker(); by != before && by != "" && before != "" {
-		return l.Text // they turned out to be by two speakers
-	}
-	return Join(whole(lines[:n]), lines[n].Text)
-}
-
-// Waited returns the line of event e among the lines of a prompt, and whether the last line is by
-// the agent self. If it is, another agent asked it something while e waited.
-func Waited(used []Line, e earshot.EventID, self earshot.ParticipantID) (l Line, ok bool) {
-	i := slices.IndexFunc(used, func(l Line) bool { return l.Event == e })
-	if i < 0 {
-		return Line{}, false
-	}
-	last := used[len(used)-1]
-	l = used[i]
-	l.Text = whole(used[:i+1])
-	return l, last.Author == self && !last.Announces
-}
-
-// ended returns what the model is told about how its reply ended, or "" if it ended by itself and
-// was heard.
-func ended(r earshot.Reply, name func(earshot.ParticipantID) string) string {
-	by, note := Outcome(r)
-	if by != "" {
-		return name(by) + " " + note
-	}
-	return note
-}
-
-// Outcome returns how a reply of an agent ended, in the words for its model. by is who cut the
-// reply off; note leaves out their name. Both are empty if the reply ended by itself and was heard.
-func Outcome(r earshot.Reply) (by earshot.ParticipantID, note string) {
-	where := " there."
-	if r.Delivered() == "" {
-		where = " before you said anything."
-	}
-	switch {
-	case r.Cut != nil && r.Cut.Signal == interrupt.Shutdown.String():
-		return "", "You were switched off" + where
-	case r.Cut != nil && r.Cut.By == "":
-		return "", "somebody cut you off" + where
-	case r.Cut != nil:
-		return r.Cut.By, "cut you off" + where
-	case r.Offered == "":
-		return "", ""
-	case r.Delivered() == "":
-		return "", "You answered, but nobody heard it."
-	case r.Outcome == earshot.Failed:
-		return "", "Your reply broke off there."
-	}
-	return "", ""
-}
-
-// Lately returns the dialogue as it is read out to people.
-func (h *History) Lately(a earshot.Audience, name func(earshot.ParticipantID) string) []reflex.Line {
-	var out []reflex.Line
-	var said []Line
-	for _, l := range h.Lines {
-		if !l.Visibility.Allows(a) || l.Text == "" || l.gone {
-			continue
-		}
-		said = append(said, l)
-		if text := whole(said); text != l.Text {
-			out[len(out)-1].Text = text
-			continue
-		}
-		out = append(out, reflex.Line{Name: name(l.Speaker()), Text: l.Text, At: l.At})
-	}
-	return out
-}
-
-// revised takes in that something was said by another person than was thought. It changes the name
-// on the line, but not its rights.
-func (h *History) revised(e earshot.Event) {
-	w, is := e.Body.(earshot.Attribution)
-	i := slices.IndexFunc(h.Lines, func(l Line) bool { return is && l.Event == w.Of && l.Aloud })
-	if i >= 0 {
-		h.Lines[i].whose = &w
-	}
 }
 
 // Speaker returns by whom a line was said, as far as that is known.

@@ -13,7 +13,6 @@ import (
 // Learn takes an event into the dialogue, if it belongs there.
 func (h *History) Learn(e earshot.Event, people *participants.Registry) {
 	h.mended(e)
-	h.revised(e)
 	l, ok := h.Line(e, people)
 	switch {
 	case !ok:
@@ -89,8 +88,8 @@ func (h *History) handed(l Line, over *earshot.Handover, people *participants.Re
 	return l
 }
 
-// Spoke remembers a reply, for people who ask what the agent said.
-func (h *History) Spoke(reply earshot.Event) {
+// remember keeps a reply, for people who ask what the agent said.
+func (h *History) remember(reply earshot.Event) {
 	h.said = append(h.said, reply)
 	h.said = slices.Delete(h.said, 0, max(0, len(h.said)-keepSaid))
 }
@@ -133,13 +132,12 @@ func (h *History) Wake(events []earshot.Event, began int64, people *participants
 	for _, e := range events {
 		if e.Sequence <= h.left.until {
 			h.mended(e)
-			h.revised(e)
 		}
 	}
 	h.said = nil // replies from before the program began are among events
 	for _, id := range h.left.said {
 		if e, ok := known[id]; ok {
-			h.Spoke(e)
+			h.remember(e)
 		}
 	}
 	fresh := h.left.until == 0
@@ -152,7 +150,7 @@ func (h *History) Wake(events []earshot.Event, began int64, people *participants
 			fresh = false
 		}
 		h.Learn(e, people)
-		h.Relearn(e)
+		h.Spoke(e)
 	}
 	if fresh {
 		h.EndPresence()
@@ -160,12 +158,12 @@ func (h *History) Wake(events []earshot.Event, began int64, people *participants
 	h.left = sleepingHistory{}
 }
 
-// Relearn remembers e if it is a reply of the agent itself, from a time before the agent could
-// explain its replies.
-func (h *History) Relearn(e earshot.Event) {
+// Spoke remembers e if it is a reply of the agent itself: for people who ask what the agent said, or
+// want it resumed.
+func (h *History) Spoke(e earshot.Event) {
 	if body, ok := e.Body.(earshot.Reply); ok && e.Author == h.Agent && body.Offered != "" && body.Handover == nil {
-		h.Spoke(e)
-		h.TrackCut(e)
+		h.remember(e)
+		h.trackCut(e, body)
 	}
 }
 

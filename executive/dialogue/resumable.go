@@ -7,12 +7,12 @@ import (
 	"earshot"
 	"earshot/conversation"
 	"earshot/executive/reflex"
+	"earshot/interrupt"
 )
 
-// TrackCut adds a reply of the agent to those that can be resumed, and removes the reply that it
+// trackCut adds a reply of the agent to those that can be resumed, and removes the reply that it
 // has resumed, and the previous one of the same conversation.
-func (h *History) TrackCut(e earshot.Event) {
-	reply := e.Body.(earshot.Reply)
+func (h *History) trackCut(e earshot.Event, reply earshot.Reply) {
 	cut := !reply.Resumable.IsZero()
 	h.cut = slices.DeleteFunc(h.cut, func(had earshot.Event) bool {
 		return cut && conversation.SameCircle(had.Visibility, e.Visibility) || had.ID == reply.Resumes && (cut || reply.Outcome == earshot.Completed)
@@ -22,9 +22,6 @@ func (h *History) TrackCut(e earshot.Event) {
 		h.cut = slices.Delete(h.cut, 0, max(0, len(h.cut)-keepSaid))
 	}
 }
-
-// HasCut reports whether any reply can be resumed.
-func (h *History) HasCut() bool { return len(h.cut) > 0 }
 
 // Resumable returns the reply that can be resumed for somebody who asks with visibility v, if
 // everybody in a may know that reply. A reply in the asker's own conversation comes before any
@@ -62,4 +59,38 @@ const keepSaid = conversation.MaxCircles
 // Unfinished reports whether part of a reply was not heard.
 func Unfinished(reply earshot.Reply) bool {
 	return reply.Remainder() != "" || reply.Outcome == earshot.Interrupted && reply.Unfinished
+}
+
+// ended returns what the model is told about how its reply ended, or "" if it ended by itself and
+// was heard.
+func ended(r earshot.Reply, name func(earshot.ParticipantID) string) string {
+	by, note := Outcome(r)
+	if by != "" {
+		return name(by) + " " + note
+	}
+	return note
+}
+
+// Outcome returns how a reply of an agent ended, in the words for its model. by is who cut the
+// reply off; note leaves out their name. Both are empty if the reply ended by itself and was heard.
+func Outcome(r earshot.Reply) (by earshot.ParticipantID, note string) {
+	where := " there."
+	if r.Delivered() == "" {
+		where = " before you said anything."
+	}
+	switch {
+	case r.Cut != nil && r.Cut.Signal == interrupt.Shutdown.String():
+		return "", "You were switched off" + where
+	case r.Cut != nil && r.Cut.By == "":
+		return "", "somebody cut you off" + where
+	case r.Cut != nil:
+		return r.Cut.By, "cut you off" + where
+	case r.Offered == "":
+		return "", ""
+	case r.Delivered() == "":
+		return "", "You answered, but nobody heard it."
+	case r.Outcome == earshot.Failed:
+		return "", "Your reply broke off there."
+	}
+	return "", ""
 }

@@ -4,14 +4,19 @@
 package exchange
 
 import (
+	"context"
 	"fmt"
 	"slices"
 
 	"earshot"
 	"earshot/executive/askers"
 	"earshot/executive/decision"
+	"earshot/executive/seat"
+	"earshot/executive/tool"
 	"earshot/executive/turncontrol"
+	"earshot/internal/lockorder"
 	"earshot/participants"
+	"earshot/participants/agents"
 )
 
 // A Tracker follows what agents say to each other in the conversations of a room. It is safe for
@@ -55,7 +60,7 @@ func (t *Tracker) Spend(v earshot.Visibility, limit int) error {
 	if t.Reason(v, limit) == "" {
 		return nil
 	}
-	return fmt.Errorf("the agents here have said %d messages in a row, and may not say more to each other now; "+
+	return tool.Refuse("the agents here have said %d messages in a row, and may not say more to each other now; "+
 		"say yourself what you know, to %s", t.Of(v).Count, t.Addressee(t.WorksFor(v)))
 }
 
@@ -101,4 +106,62 @@ func DecisionReason(why earshot.Why) string {
 	return map[earshot.Why]string{
 		earshot.TurnLimit: decision.Enough, earshot.Repetition: decision.Again, earshot.Passed: decision.Passing, earshot.Apart: decision.Foreign,
 	}[why]
+}
+
+// A WaitList holds the seats that agents wait for: those of agents that sit in the room, not of ones
+// that were made for a task. The zero value has none. It is safe for concurrent use.
+type WaitList struct {
+	mu  lockorder.Mutex[lockorder.Leaf]
+	all []*Wait
+}
+
+// A Wait is a seat that another agent waits for.
+type Wait struct {
+	seat *seat.Seat // nil until it is known
+	end  context.CancelCauseFunc
+}
+
+// Add notes that an agent waits for another one, which may work until leave is called, or until its
+// seat is taken away; the cause is then [ErrGone].
+func (w *WaitList) Add(ctx context.Context, other agents.Record) (_ context.Context, is *Wait, leave func()) {
+	ctx, end := context.WithCancelCause(ctx)
+	is = &Wait{end: end}
+	if other.Kind.Below() {
+		return ctx, is, func() { end(nil) }
+	}
+	w.mu.Lock()
+	w.all = append(w.all, is)
+	w.mu.Unlock()
+	return ctx, is, func() {
+		end(nil)
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.all = slices.DeleteFunc(w.all, func(e *Wait) bool { return e == is })
+	}
+}
+
+// Seat notes where the awaited agent sits. It may have gone meanwhile, so the caller then has
+// [WaitList.Keep] called.
+func (w *WaitList) Seat(is *Wait, at *seat.Seat) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	is.seat = at
+}
+
+// Keep ends the wait for agents whose seats are not among those of the room.
+func (w *WaitList) Keep(seats []*seat.Seat) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, e := range w.all {
+		if e.seat != nil && !slices.Contains(seats, e.seat) {
+			e.end(ErrGone)
+		}
+	}
+}
+
+// Any reports whether any agent waits for another one.
+func (w *WaitList) Any() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return len(w.all) > 0
 }

@@ -13,6 +13,7 @@ import (
 	"earshot/executive/addressing"
 	"earshot/executive/generation"
 	"earshot/executive/question"
+	"earshot/executive/record"
 	"earshot/executive/seat"
 	"earshot/executive/tool"
 	"earshot/executive/turn"
@@ -48,7 +49,6 @@ type SeatOf func([]*seat.Seat) *seat.Seat
 // A Host is the room in which agents ask one another. Its functions are safe for concurrent use.
 type Host struct {
 	Tracker    *Tracker
-	Waits      *WaitList
 	Addressing *addressing.Resolver
 	Spawner    Spawner // nil if nobody can delegate
 	Log        *slog.Logger
@@ -60,9 +60,6 @@ type Host struct {
 	Record func(context.Context, earshot.Event)       // whatever becomes of the turn
 
 	Nudge func() // has the room look at its seats again
-
-	// Outlive returns a context for a write that is finished although the turn has ended.
-	Outlive func(context.Context) (context.Context, context.CancelFunc)
 }
 
 // An Asker is an agent that can ask others while it answers a question: in its own turn, or within
@@ -158,15 +155,7 @@ func (a *Asker) mayAsk() error {
 	if a.Depth >= mostDepth {
 		return tool.Refuse("you were asked by an agent that was asked by an agent, %d deep, and that is as deep as it goes; answer with what you know", mostDepth)
 	}
-	return a.spend()
-}
-
-// spend says why the agents of this conversation may say no more to each other; nil if they may.
-func (a *Asker) spend() error {
-	if err := a.Tracker.Spend(a.Question.Message.Visibility, a.Limit()); err != nil {
-		return tool.Refuse("%w", err)
-	}
-	return nil
+	return a.Tracker.Spend(a.Question.Message.Visibility, a.Limit())
 }
 
 // DelegateTool is the tool by which an agent gives a task to an agent that is made for it.
@@ -210,7 +199,7 @@ func (a *Asker) delegate(ctx context.Context, task earshot.Text) (tool.Answer, e
 		return tool.Answer{}, errors.New("nobody could be made for the task; do it yourself")
 	}
 	defer func() {
-		ctx, cancel := a.Outlive(ctx)
+		ctx, cancel := record.Outlive(ctx)
 		defer cancel()
 		if err := a.Spawner.Finish(ctx, a.Agent.ID, helper.ID); err != nil {
 			a.Log.Warn("an agent whose task is over could not be ended", "agent", helper.ID, "err", err)
@@ -224,19 +213,19 @@ func (a *Asker) delegate(ctx context.Context, task earshot.Text) (tool.Answer, e
 // asked. Both messages are kept; of an answer that is cut off, what was said until then.
 func (a *Asker) ask(ctx context.Context, other agents.Record, text earshot.Text, seatOf SeatOf) (tool.Answer, error) {
 	asks := a.between(other.ID, earshot.Message{Text: text, Turn: a.Question.Turn})
-	within, awaited, leave := a.Waits.Add(ctx, other) // before anybody reads the message: a person who does precedes it
+	within, awaited, leave := a.Tracker.Waits.Add(ctx, other) // before anybody reads the message: a person who does precedes it
 	defer leave()
 	if err := a.Keep(ctx, asks); err != nil {
 		return tool.Answer{}, errors.New("the message could not be sent; try again, or do without")
 	}
-	if err := a.spend(); err != nil { // an answer would be one too many, so nobody asks for it
+	if err := a.Tracker.Spend(a.Question.Message.Visibility, a.Limit()); err != nil { // an answer would be one too many, so nobody asks for it
 		return tool.Answer{}, err
 	}
 	to, asked, err := a.Prepare(ctx, asks, seatOf)
 	if err != nil {
 		return tool.Answer{}, err
 	}
-	a.Waits.Seat(awaited, to.Question.Seat)
+	a.Tracker.Waits.Seat(awaited, to.Question.Seat)
 	a.Nudge() // its seat may have gone meanwhile
 	said, err := to.answer(within, asked)
 	a.Question.RestOn(everybody(to.Question.Rests.Visibility), to.Question.Rests.Sources)
@@ -276,26 +265,21 @@ var ErrGone = tool.Refuse("it is not here any more; do without it")
 // is incomplete.
 func (a *Asker) answer(ctx context.Context, asked *generation.Request) (earshot.Text, error) {
 	var said strings.Builder
-	err := listen(ctx, asked, &said)
-	switch {
-	case ctx.Err() != nil:
-		return earshot.Text(said.String()), context.Cause(ctx)
-	case err == nil:
-		return earshot.Text(strings.TrimSpace(said.String())), nil
-	}
-	a.Log.Warn("an agent could not answer another agent", "agent", a.Agent.ID, "turn", a.Question.Turn, "why", generation.FaultKind(err))
-	return earshot.Text(said.String()), errors.New("it could not answer, since its model failed; do without it, or say so")
-}
-
-// listen takes in what an agent says.
-func listen(ctx context.Context, asked *generation.Request, said *strings.Builder) error {
+	var failed error
 	for text, err := range asked.Words(ctx) {
-		if err != nil {
-			return err
+		if failed = err; failed != nil {
+			break
 		}
 		if said.WriteString(text); said.Len() > turn.MaxReply {
 			break
 		}
 	}
-	return ctx.Err()
+	switch {
+	case ctx.Err() != nil:
+		return earshot.Text(said.String()), context.Cause(ctx)
+	case failed == nil:
+		return earshot.Text(strings.TrimSpace(said.String())), nil
+	}
+	a.Log.Warn("an agent could not answer another agent", "agent", a.Agent.ID, "turn", a.Question.Turn, "why", generation.FaultKind(failed))
+	return earshot.Text(said.String()), errors.New("it could not answer, since its model failed; do without it, or say so")
 }

@@ -49,10 +49,11 @@ func Tell(ctx context.Context, j Journal, q Query, name func(earshot.Participant
 	var about []earshot.EventID
 	var turns []earshot.TurnID
 	for _, e := range decisions {
-		if d, ok := e.Body.(earshot.Decision); ok && d.Turn != "" {
+		d, _ := e.Body.(earshot.Decision)
+		if d.Turn != "" {
 			turns = append(turns, d.Turn)
 		}
-		if d, ok := e.Body.(earshot.Decision); ok && d.About != "" && !slices.Contains(about, d.About) {
+		if d.About != "" && !slices.Contains(about, d.About) {
 			about = append(about, d.About)
 		}
 	}
@@ -168,14 +169,13 @@ func words(a api.ExplainedDecision, several bool) string {
 
 // what tells what the decision was about.
 func what(a api.ExplainedDecision) string {
-	switch m := a.About; {
-	case m == nil && a.Gone:
+	switch {
+	case a.About != nil:
+		return a.About.String()
+	case a.Gone:
 		return "About something that no longer exists or that you may not see:"
-	case m == nil:
-		return ""
-	default:
-		return m.String()
 	}
+	return ""
 }
 
 // did tells what was done by it.
@@ -190,9 +190,7 @@ func did(a api.ExplainedDecision) string {
 		return "tried to speak"
 	case a.Verdict == earshot.Speak && own:
 		return "said it"
-	case a.Verdict == earshot.Speak && a.About != nil && a.About.Kind == earshot.KindSight:
-		return "spoke"
-	case a.Verdict == earshot.Speak && a.About != nil:
+	case a.Verdict == earshot.Speak && a.About != nil && a.About.Kind != earshot.KindSight:
 		return "answered"
 	case a.Verdict == earshot.Speak:
 		return "spoke"

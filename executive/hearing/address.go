@@ -79,7 +79,8 @@ func (l *Listener) attention(e earshot.Event, unlike bool) (conversation.SpeechC
 		Commands: l.orders(e.Body),
 		Rested:   l.Activity.Rested(e.At),
 	}
-	live, talks := l.Turn()
+	live, answering := l.Turn()
+	talks := live != nil
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	t, with := l.lastTalk(e, by), -1
@@ -92,7 +93,7 @@ func (l *Listener) attention(e earshot.Event, unlike bool) (conversation.SpeechC
 	a.Stranger = e.Author == "" && t.with != ""
 	if talks && l.same(live.Message, e) {
 		a.Stranger = e.Author == "" && live.Message.Author != ""
-		a.Talking, a.Since, with = true, live.Message.At, find(live.Agent)
+		a.Talking, a.Since, with = true, live.Message.At, find(answering.ID)
 	}
 	a.Other = a.Talking && a.Stranger && (unlike || l.answersBystander(e)) || talks && l.differentSpeakers(live.Message, e)
 	return a, all[max(0, with)]
@@ -107,7 +108,7 @@ func (l *Listener) orders(b earshot.Body) bool {
 	case earshot.Speech:
 		text = body.Words
 	}
-	return text != "" && slices.ContainsFunc(l.Agents(), func(a agents.Record) bool { return reflex.Recognise(text, a.Name) != reflex.None })
+	return text != "" && l.wants(text, func(k reflex.Kind) bool { return k != reflex.None })
 }
 
 // CorrectOrder returns e with the phrase that silences an agent, if a recogniser wrote something
@@ -152,6 +153,9 @@ func (l *Listener) End(e earshot.Event) time.Time {
 }
 
 // Cuts reports whether text is a command word for any agent.
-func (l *Listener) Cuts(text earshot.Text) bool {
-	return slices.ContainsFunc(l.Agents(), func(a agents.Record) bool { return reflex.Recognise(text, a.Name).Cuts() })
+func (l *Listener) Cuts(text earshot.Text) bool { return l.wants(text, reflex.Kind.Cuts) }
+
+// wants reports whether text wants something of that kind of any agent.
+func (l *Listener) wants(text earshot.Text, is func(reflex.Kind) bool) bool {
+	return slices.ContainsFunc(l.Agents(), func(a agents.Record) bool { return is(reflex.Recognise(text, a.Name)) })
 }

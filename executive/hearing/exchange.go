@@ -2,12 +2,11 @@ package hearing
 
 import (
 	"maps"
-	"slices"
 	"time"
 
 	"earshot"
+	"earshot/executive/question"
 	"earshot/executive/reflex"
-	"earshot/participants/agents"
 )
 
 // A counterpart is the other side of a conversation with an agent: a person or, if the person is
@@ -71,24 +70,16 @@ type lastExchange struct {
 // can take part in conversations at one time.
 const maxAnswered = 64
 
-// An Exchange is a question that somebody asked aloud, and an agent's answer to it.
-type Exchange struct {
-	Message   earshot.Event
-	Agent     earshot.ParticipantID
-	Continues bool // the question continued a conversation, and called nobody
-	AsksBack  bool // the agent had not understood
-}
-
-// Talked notes that an agent has answered somebody at a time. If the next words through the same
+// Talked notes that the agent of q has answered somebody at a time. If the next words through the same
 // device have an unknown speaker, they count as that person's.
-func (l *Listener) Talked(x Exchange, at time.Time) {
-	p, through := l.counterpart(x.Message), counterpart{by: x.Message.From}
+func (l *Listener) Talked(q *question.Question, at time.Time) {
+	p, through := l.counterpart(q.Message), counterpart{by: q.Message.From}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if p.who == "" && !p.like && x.Continues {
+	if p.who == "" && !p.like && q.Follows {
 		p.who = l.answered[through].with // the person whose conversation it continued
 	}
-	t := lastExchange{x.Message.At, at, x.Agent, p.who, p.like, x.AsksBack}
+	t := lastExchange{q.Message.At, at, q.Seat.ID, p.who, p.like, q.AsksBack}
 	if had := l.answered[through]; had.ended.After(at) && had.by == t.by {
 		t.ended = had.ended // somebody had asked the agent for a moment
 	}
@@ -108,16 +99,11 @@ func (l *Listener) Talked(x Exchange, at time.Time) {
 // call the agent again.
 const waitExtension = 20 * time.Second
 
-// asksForTime reports whether text asks an agent to wait.
-func (l *Listener) asksForTime(text earshot.Text) bool {
-	return slices.ContainsFunc(l.Agents(), func(a agents.Record) bool { return reflex.Recognise(text, a.Name) == reflex.Moment })
-}
-
 // noteWaitRequest notes if somebody who is talking with an agent asks it, by e, for a moment. The
 // agent then waits in silence, and they are still talking with it when they continue.
 func (l *Listener) noteWaitRequest(e earshot.Event) {
 	u, aloud := e.Body.(earshot.Utterance)
-	if !aloud || !l.asksForTime(u.Text) {
+	if !aloud || !l.wants(u.Text, func(k reflex.Kind) bool { return k == reflex.Moment }) {
 		return
 	}
 	p, until := l.counterpart(e), l.Now().Add(waitExtension)

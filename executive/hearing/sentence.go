@@ -28,16 +28,6 @@ type sentence struct {
 	done  []string // the tools that were used for answers to the parts, in order
 }
 
-// continuedSentence returns the earlier words of the same voice that e continues: they were said to
-// agents a moment ago, and none of the answer was heard yet.
-func (l *Listener) continuedSentence(e earshot.Event) (s sentence, ok bool) {
-	l.mu.Lock()
-	s, ok = l.sentences[e.From]
-	l.mu.Unlock()
-	pause := e.At.Sub(s.ends)
-	return s, ok && !s.heard && pause >= 0 && pause <= maxPause && l.same(s.last, e)
-}
-
 // A Continuation is what somebody said before a pause, after which they continue.
 type Continuation struct {
 	Of     earshot.EventID // the last utterance before
@@ -45,7 +35,8 @@ type Continuation struct {
 	Agents []earshot.ParticipantID
 }
 
-// Continued returns what e continues, if anything. e is then for the same agents. Its words hold
+// Continued returns what e continues, if anything: words of the same voice that were said to agents a
+// moment ago, of whose answer none was heard yet. e is then for the same agents. Its words hold
 // back the answer that is on its way, which nobody has heard yet; the answer to the whole sentence
 // replaces it. Somebody who calls an agent by its name begins a new sentence, and an order to be
 // silent is complete by itself.
@@ -53,7 +44,11 @@ func (l *Listener) Continued(e earshot.Event, to conversation.Address) (c Contin
 	if to == conversation.Called || to == conversation.Own || l.silences(e.Body) {
 		return c, false
 	}
-	s, ok := l.continuedSentence(e)
+	l.mu.Lock()
+	s, ok := l.sentences[e.From]
+	l.mu.Unlock()
+	pause := e.At.Sub(s.ends)
+	ok = ok && !s.heard && pause >= 0 && pause <= maxPause && l.same(s.last, e)
 	return Continuation{Of: s.last.ID, Text: s.text, Agents: s.whom}, ok
 }
 
@@ -81,14 +76,13 @@ func (l *Listener) NoteUtterance(u Utterance) {
 	l.mu.Lock()
 	l.spoken = spokenReply{}
 	l.mu.Unlock()
-	forAgent := u.To.ForAgent() && u.Heeded
-	if forAgent && !u.Order {
-		l.spokeTo(u.Event, u.Before, u.Agents)
-	}
-	if u.To == conversation.Aside {
+	switch {
+	case u.To == conversation.Aside:
 		l.overhear(u.Event, u.Unlike)
-	}
-	if forAgent {
+	case u.To.ForAgent() && u.Heeded:
+		if !u.Order {
+			l.spokeTo(u.Event, u.Before, u.Agents)
+		}
 		l.noteWaitRequest(u.Event)
 	}
 }

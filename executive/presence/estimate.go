@@ -125,8 +125,8 @@ func (c *Tracker) guesses(now time.Time, eyes []api.CameraPresence, seen int) (a
 // newest returns the time of the last look of any camera that sees.
 func newest(eyes []api.CameraPresence) (at time.Time) {
 	for _, e := range eyes {
-		if e.Sees && e.At.After(at) {
-			at = e.At
+		if e.Sees {
+			at = later(at, e.At)
 		}
 	}
 	return at
@@ -224,30 +224,17 @@ func (c *Tracker) contradictions(now time.Time, eyes []api.CameraPresence, seen 
 	if some {
 		voices = max(voices, 1)
 	}
+	cameras, see := "camera", "sees"
+	if len(slices.DeleteFunc(slices.Clone(eyes), func(e api.CameraPresence) bool { return !e.Sees })) > 1 {
+		cameras, see = "cameras", "see"
+	}
 	switch {
 	case voices > 0 && voices != seen:
-		all = append(all, fmt.Sprintf("the voices say %s and the %s %d", count(voices), cameras(eyes), seen))
+		all = append(all, fmt.Sprintf("the voices say %s and the %s %d", count(voices), cameras, seen))
 	case types && seen == 0:
-		all = append(all, fmt.Sprintf("somebody types here, and the %s nobody", map[bool]string{true: "cameras see", false: "camera sees"}[len(seeing(eyes)) > 1]))
+		all = append(all, fmt.Sprintf("somebody types here, and the %s %s nobody", cameras, see))
 	}
 	return all
-}
-
-// seeing returns the cameras that see.
-func seeing(eyes []api.CameraPresence) (all []api.CameraPresence) {
-	for _, e := range eyes {
-		if e.Sees {
-			all = append(all, e)
-		}
-	}
-	return all
-}
-
-func cameras(eyes []api.CameraPresence) string {
-	if len(seeing(eyes)) > 1 {
-		return "cameras"
-	}
-	return "camera"
 }
 
 // count returns a number of people in words.

@@ -15,6 +15,7 @@
 package presence
 
 import (
+	"cmp"
 	"maps"
 	"math"
 	"slices"
@@ -147,10 +148,9 @@ func (c *Tracker) AddLook(l Look) {
 	c.watches(l)
 	all := c.looks[l.Camera]
 	i, same := slices.BinarySearchFunc(all, l.At, func(had Look, at time.Time) int { return had.At.Compare(at) })
-	switch {
-	case same:
+	if same {
 		all[i] = better(all[i], l)
-	default:
+	} else {
 		all = slices.Insert(all, i, l)
 	}
 	all = slices.Delete(all, 0, max(0, len(all)-mostLooks))
@@ -175,36 +175,29 @@ func (c *Tracker) watches(l Look) {
 	}
 	if c.watched.IsZero() || l.At.Sub(c.watched) > lapse {
 		c.gap, c.again = 0, time.Time{}
-		if l.At.After(c.noticed) {
-			c.noticed = l.At
-		}
+		c.noticed = later(c.noticed, l.At)
 	}
-	if l.At.After(c.watched) {
-		c.watched = l.At
+	c.watched = later(c.watched, l.At)
+}
+
+// later returns the later of two times.
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
 	}
+	return a
 }
 
 // better returns which of two looks of one camera at the same moment counts: the one that can see,
 // or else the one that sees more people.
 func better(a, b Look) Look {
-	switch clear := func(l Look) bool { return l.Eyes == earshot.Clear }; {
-	case clear(a) != clear(b):
-		if clear(a) {
-			return a
+	clear := func(l Look) int {
+		if l.Eyes == earshot.Clear {
+			return 1
 		}
-		return b
-	case a.People != b.People:
-		if a.People > b.People {
-			return a
-		}
-		return b
-	case a.Sure != b.Sure:
-		if a.Sure > b.Sure {
-			return a
-		}
-		return b
+		return 0
 	}
-	if a.Eyes < b.Eyes {
+	if cmp.Or(clear(a)-clear(b), a.People-b.People, cmp.Compare(a.Sure, b.Sure), cmp.Compare(b.Eyes, a.Eyes)) > 0 {
 		return a
 	}
 	return b
@@ -237,14 +230,9 @@ func (l Look) sees() bool { return l.Eyes == earshot.Clear && (l.People == 0 || 
 // boundCameras forgets the cameras that have not reported for longest.
 func (c *Tracker) boundCameras() {
 	for len(c.looks) > mostCameras {
-		first := ""
 		last := func(name string) time.Time { return c.looks[name][len(c.looks[name])-1].At }
-		for _, name := range slices.Sorted(maps.Keys(c.looks)) {
-			if first == "" || last(name).Before(last(first)) {
-				first = name
-			}
-		}
-		delete(c.looks, first)
+		names := slices.Sorted(maps.Keys(c.looks))
+		delete(c.looks, slices.MinFunc(names, func(a, b string) int { return last(a).Compare(last(b)) }))
 	}
 }
 
@@ -272,14 +260,11 @@ func (c *Tracker) people() []earshot.ParticipantID {
 // last returns when somebody was last noticed.
 func (c *Tracker) last(who earshot.ParticipantID) (at time.Time) {
 	for of, f := range c.told {
-		if of.who == who && f.at.After(at) {
-			at = f.at
+		if of.who == who {
+			at = later(at, f.at)
 		}
 	}
-	if went := c.went[who]; went.After(at) {
-		at = went
-	}
-	return at
+	return later(at, c.went[who])
 }
 
 // AddVoice takes in that a voice was heard.
@@ -375,9 +360,7 @@ func (c *Tracker) notices(at time.Time) {
 	if !c.noticed.IsZero() && gap >= pause && !(just && c.gap > gap) {
 		c.gap, c.again = gap, at
 	}
-	if at.After(c.noticed) {
-		c.noticed = at
-	}
+	c.noticed = later(c.noticed, at)
 }
 
 // Absence returns for how long nobody had been noticed before the people who are here at a time

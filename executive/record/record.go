@@ -1,102 +1,16 @@
-// Package record holds what a room keeps in mind of its record, beside the journal: the events on
-// their way into it ([Queue]), its newest events ([RecentCache]), and records of its own that the
-// journal has not accepted ([RetryQueue]). It also finds in the past what was not finished when the
-// program ended ([LastWords], [CutShort]). It knows neither the journal nor the room. Only the Queue
-// is safe for concurrent use.
+// Package record holds the records of a room itself that the journal has not accepted ([RetryQueue]),
+// and finds in the past what was not finished when the program ended ([LastWords], [CutShort]). It
+// knows neither the journal nor the room.
 package record
 
 import (
 	"context"
-	"earshot/internal/lockorder"
 	"slices"
 	"time"
 
 	"earshot"
+	"earshot/internal/lockorder"
 )
-
-// maxEntries is how many entries are remembered: a sender without an answer tries again within
-// seconds. maxBytes bounds their texts, besides what waits for the journal.
-const (
-	maxEntries = 1024
-	maxBytes   = 4 << 20
-)
-
-// An Entry is what a room remembers of an event. It does not change.
-type Entry[E any] interface {
-	Event() earshot.Event
-	With(now earshot.Event) E // the entry of the current version
-	Over() bool               // it does not wait for the journal
-}
-
-// A RecentCache holds the entries that a room remembers, by the ID of their event: so an event that
-// is sent twice is recognised, and one that is quoted, answered or changed is found. The zero value
-// is empty.
-type RecentCache[E Entry[E]] struct {
-	byID  map[earshot.EventID]E
-	order []sized // oldest first
-	bytes int     // of their texts, as they came
-}
-
-type sized struct {
-	id    earshot.EventID
-	bytes int
-}
-
-// Get returns the entry of an event, if it is remembered.
-func (r *RecentCache[E]) Get(id earshot.EventID) (en E, ok bool) {
-	en, ok = r.byID[id]
-	return en, ok
-}
-
-// Reply returns the reply of a turn, if it is remembered.
-func (r *RecentCache[E]) Reply(turn earshot.TurnID) (e earshot.Event) {
-	for _, en := range r.byID {
-		if reply, ok := en.Event().Body.(earshot.Reply); ok && reply.Turn == turn {
-			return en.Event()
-		}
-	}
-	return e
-}
-
-// Add remembers an entry, and forgets the oldest that do not wait for the journal.
-func (r *RecentCache[E]) Add(en E) {
-	e := en.Event()
-	r.Remove(e.ID)
-	if r.byID == nil {
-		r.byID = make(map[earshot.EventID]E)
-	}
-	s := sized{e.ID, len(TextOf(e))}
-	r.byID[e.ID], r.order, r.bytes = en, append(r.order, s), r.bytes+s.bytes
-	for len(r.order) > maxEntries || r.bytes > maxBytes {
-		oldest := r.order[0]
-		if !r.byID[oldest.id].Over() {
-			return
-		}
-		r.bytes -= oldest.bytes
-		delete(r.byID, oldest.id)
-		r.order = r.order[1:]
-	}
-}
-
-// Update replaces the entries of the events that change.
-func (r *RecentCache[E]) Update(change func(earshot.Event) (now earshot.Event, changed bool)) {
-	for id, en := range r.byID {
-		if now, changed := change(en.Event()); changed {
-			r.byID[id] = en.With(now)
-		}
-	}
-}
-
-// Remove forgets the entry of an event.
-func (r *RecentCache[E]) Remove(id earshot.EventID) {
-	if _, ok := r.byID[id]; !ok {
-		return
-	}
-	delete(r.byID, id)
-	i := slices.IndexFunc(r.order, func(s sized) bool { return s.id == id })
-	r.bytes -= r.order[i].bytes
-	r.order = slices.Delete(r.order, i, i+1)
-}
 
 // TextOf returns what somebody said in an event: a message, an utterance or a reply.
 func TextOf(e earshot.Event) earshot.Text {
@@ -118,22 +32,16 @@ const (
 
 	// retry is how often a journal that refused is tried again.
 	retry = time.Second
-)
 
-// farewell bounds the writing when the program ends.
-const farewell = 5 * time.Second
+	// farewell bounds the writing when the program ends.
+	farewell = 5 * time.Second
+)
 
 // Outlive returns a context that outlives ctx by 5 s: a write that has begun is finished, but a disk
 // that does not answer does not keep the program from ending.
 func Outlive(ctx context.Context) (context.Context, context.CancelFunc) {
 	longer, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	stop := context.AfterFunc(ctx, func() {
-		defer cancel()
-		select {
-		case <-time.After(farewell):
-		case <-longer.Done():
-		}
-	})
+	stop := context.AfterFunc(ctx, func() { time.AfterFunc(farewell, cancel) })
 	return longer, func() { stop(); cancel() }
 }
 
@@ -150,14 +58,6 @@ func (u *RetryQueue) Add(events ...earshot.Event) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.waiting = append(u.waiting, events...)
-}
-
-// replace makes other records wait, and returns those that waited.
-func (u *RetryQueue) replace(now []earshot.Event) (was []earshot.Event) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	was, u.waiting = u.waiting, now
-	return was
 }
 
 // Len returns how many records wait.
@@ -190,7 +90,10 @@ func (u *RetryQueue) NextRetry(now time.Time) time.Time {
 // it refuses is given to it by itself, since one record may be at fault. Records that are added
 // meanwhile wait for the next time.
 func (u *RetryQueue) Flush(journal func(...earshot.Event) ([]earshot.Event, error)) (kept []earshot.Event, dropped int, refused error) {
-	all := u.replace(nil)
+	u.mu.Lock()
+	all := u.waiting
+	u.waiting = nil
+	u.mu.Unlock()
 	if len(all) == 0 {
 		return nil, 0, nil
 	}

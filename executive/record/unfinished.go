@@ -42,18 +42,25 @@ func LastWords(past []earshot.Event, kind func(earshot.ParticipantID) participan
 // Unended returns the decisions in the past to begin a turn that has no end: the program was killed in
 // the middle of it.
 func Unended(past []earshot.Event) (decisions []earshot.Event) {
-	ended := make(map[earshot.TurnID]bool)
+	ended := replies(past)
 	for _, e := range past {
-		if reply, ok := e.Body.(earshot.Reply); ok {
-			ended[reply.Turn] = true
-		}
-	}
-	for _, e := range past {
-		if d, ok := e.Body.(earshot.Decision); ok && d.Turn != "" && !ended[d.Turn] {
+		d, ok := e.Body.(earshot.Decision)
+		if _, over := ended[d.Turn]; ok && d.Turn != "" && !over {
 			decisions = append(decisions, e)
 		}
 	}
 	return decisions
+}
+
+// replies returns the replies in the past by their turns.
+func replies(past []earshot.Event) map[earshot.TurnID]earshot.Reply {
+	all := make(map[earshot.TurnID]earshot.Reply)
+	for _, e := range past {
+		if reply, ok := e.Body.(earshot.Reply); ok {
+			all[reply.Turn] = reply
+		}
+	}
+	return all
 }
 
 // CutShort returns the unanswered messages in the past: nothing was heard of the last answer of an
@@ -63,15 +70,10 @@ func CutShort(past []earshot.Event) (left []earshot.Event, had map[earshot.Event
 		about earshot.EventID
 		of    earshot.ParticipantID
 	}
-	last, ended := make(map[asked]earshot.TurnID), make(map[earshot.TurnID]earshot.Reply)
+	last, ended := make(map[asked]earshot.TurnID), replies(past)
 	for _, e := range past {
-		switch body := e.Body.(type) {
-		case earshot.Decision:
-			if body.Turn != "" {
-				last[asked{body.About, body.Agent}] = body.Turn
-			}
-		case earshot.Reply:
-			ended[body.Turn] = body
+		if d, ok := e.Body.(earshot.Decision); ok && d.Turn != "" {
+			last[asked{d.About, d.Agent}] = d.Turn
 		}
 	}
 	had, owed := make(map[earshot.EventID][]earshot.ParticipantID), make(map[earshot.EventID]bool)

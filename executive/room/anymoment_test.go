@@ -105,10 +105,9 @@ func (c *crew) onlooker(who string, a earshot.Audience, done <-chan struct{}) ma
 // lookDeeper reads what an onlooker reads only now and then.
 func (c *crew) lookDeeper(who string, a earshot.Audience) {
 	view := room.Scene(c.Room).For(a)
-	changes, _, _, _ := view.Since(0)
 	last := func(all []earshot.Event) []earshot.Event { return all[max(0, len(all)-8):] }
 	_, err := json.Marshal([]any{
-		c.Going(a), changes, view.Versions(), view.Refuted(time.Now()), c.Latencies(), c.Asked(), c.Speaking(), c.Still(),
+		c.Going(a), view.Versions(), view.Refuted(time.Now()), c.Latencies(), c.Asked(), c.Speaking(), c.Still(),
 		last(c.screens[who].Shown()), last(c.journal.Events()),
 	})
 	if err != nil {

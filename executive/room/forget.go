@@ -52,11 +52,7 @@ func (r *Room) applyRevision(e earshot.Event, b earshot.Revision) {
 // forget removes erased events from everything that is remembered, and gives up what would have
 // followed from them, on behalf of by.
 func (r *Room) forget(ctx context.Context, by earshot.ParticipantID, gone ...earshot.EventID) {
-	all := make(map[earshot.EventID]bool, len(gone)) // may be very many
-	for _, id := range gone {
-		all[id] = id != ""
-	}
-	is := func(id earshot.EventID) bool { return all[id] }
+	is := among(gone)
 	r.dropHeldCalls(is)
 	for _, s := range r.seats {
 		s.History.Forget(is)
@@ -85,6 +81,15 @@ func (r *Room) forget(ctx context.Context, by earshot.ParticipantID, gone ...ear
 	}
 }
 
+// among returns whether an event is one of some, which may be very many.
+func among(some []earshot.EventID) func(earshot.EventID) bool {
+	all := make(map[earshot.EventID]bool, len(some))
+	for _, id := range some {
+		all[id] = id != ""
+	}
+	return func(id earshot.EventID) bool { return all[id] }
+}
+
 // forgotten is forget for state that others than the owner read.
 func (r *Room) forgotten(is func(earshot.EventID) bool) {
 	r.entries.Update(func(had earshot.Event) (earshot.Event, bool) {
@@ -104,11 +109,7 @@ func (r *Room) forgotten(is func(earshot.EventID) bool) {
 // has closed.
 func (r *Room) Forget(ctx context.Context, gone []earshot.EventID, people []earshot.ParticipantID) error {
 	return r.owner.Do(ctx, func(ctx context.Context) {
-		is := make(map[earshot.EventID]bool, len(gone))
-		for _, id := range gone {
-			is[id] = true
-		}
-		if l := r.live.restsOn(func(id earshot.EventID) bool { return is[id] }); l != nil {
+		if l := r.live.restsOn(among(gone)); l != nil {
 			l.end()
 		}
 		r.forgetPeople(people)

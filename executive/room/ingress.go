@@ -2,14 +2,13 @@ package room
 
 import (
 	"context"
+	"slices"
 
 	"earshot"
 	"earshot/executive"
-	"earshot/executive/addressing"
 	"earshot/executive/admission"
 	"earshot/executive/command"
 	"earshot/executive/revision"
-	"earshot/executive/scene"
 	"earshot/interrupt"
 	"earshot/participants"
 )
@@ -81,13 +80,23 @@ func (r *Room) act(ctx context.Context, set *executive.Config, in admission.Inpu
 		r.prepareReply(in)
 		r.speech.NotePause(set, &in)
 	case earshot.Command:
-		return r.command(ctx, in.Event, in.Who, body)
+		answer, err := r.command(ctx, in.Event, in.Who, body)
+		if err == nil && answer != "" {
+			r.notices.Tell(in.Event.Via, earshot.Notice{Text: answer})
+		}
+		return err
 	case earshot.Typing:
 		r.setUserState(in.Event, in.Who, map[bool]string{true: typing, false: "here"}[body.Began])
 	case earshot.Presence:
-		return r.arrive(ctx, in.Event, in.Who, body)
+		en, err := r.arrive(in.Event, in.Who, body)
+		if en == nil || err != nil {
+			return err
+		}
+		return en.Wait(ctx)
 	case earshot.Glance:
-		r.updateCameraLight(in.Event, body)
+		if i, fits := r.viewer.Status.Light(in.Event, body); fits {
+			r.observeItem(i)
+		}
 	}
 	return nil
 }
@@ -142,17 +151,84 @@ func (r *Room) heed(set *executive.Config, s *interrupt.Signal) (done interrupt.
 	return done
 }
 
-// command answers a command where it was given.
-func (r *Room) command(ctx context.Context, e earshot.Event, who participants.Participant, c earshot.Command) error {
-	answer, err := r.ordered(ctx, e, who, c)
-	if err == nil && answer != "" {
-		r.notices.Tell(e.Via, earshot.Notice{Text: answer})
+// actOnFloor lets an event act on the floor. A revision or withdrawal of the message that is being
+// answered always counts, because that question no longer exists.
+func (r *Room) actOnFloor(set *executive.Config, in admission.Input) {
+	if in.Change.Of == "" {
+		r.heed(set, in.Signal)
+	} else if in.Signal != nil {
+		r.floor.Signal(in.Signal)
 	}
-	return err
 }
 
-// ordered carries out a command, and returns the answer.
-func (r *Room) ordered(ctx context.Context, e earshot.Event, who participants.Participant, c earshot.Command) (string, error) {
+// yield parks the mind when somebody begins to write or speak, or says something to an agent: a
+// reply must not wait for a thought. It acts on the goroutine of the sense, as soon as the state
+// that floorTaken reads shows it and before anything waits in a queue. The owner releases the mind
+// when that is over.
+func (r *Room) yield(in admission.Input) {
+	if !in.Begins() || r.mind.HasSpareSlot() {
+		return
+	}
+	by := earshot.Interruption{Signal: interrupt.Addressed.String(), At: in.Event.At}
+	if in.Event.Visibility.Scope != earshot.Private { // nobody else is told of a private one
+		by.By = in.Who.ID
+	}
+	if in.Signal != nil && in.Signal.Kind != interrupt.Over { // this is its signal for the floor
+		by.Signal = in.Signal.Kind.String()
+	}
+	r.mind.Park(by)
+	r.owner.Wake()
+}
+
+// Mode returns the room's mode, and a channel that is closed when it changes.
+func (r *Room) Mode() (earshot.Mode, <-chan struct{}) { return r.mode.Mode() }
+
+// SetMode changes the room's mode, and tells everybody there who did. A stricter mode applies
+// before SetMode returns, whatever the disk does: if nothing is answered in it, the live reply is
+// cut; and senses that capture sound end when they see the change; what they send until then is
+// thrown away. A mode that lets in more applies when everybody has been told.
+//
+// Events admitted before the change are kept, even if they are not on disk yet; later events are
+// treated in the new way. An error says that the change could not be recorded, so that it ends with
+// the program.
+func (r *Room) SetMode(ctx context.Context, by earshot.ParticipantID, m earshot.Mode) error {
+	return r.mode.Set(ctx, by, m)
+}
+
+// Hold presses a talk key for somebody: what is said at the microphone is for an agent until
+// release is called, and a muted room is live. Everybody there is told, and the room is muted again
+// afterwards, unless somebody has set its mode meanwhile. In a stricter mode Hold returns an error.
+//
+// release waits some seconds for the end of what is being said, and is called once. Both are safe
+// for concurrent use.
+func (r *Room) Hold(ctx context.Context, by earshot.ParticipantID) (release func(), err error) {
+	return r.mode.Hold(ctx, by)
+}
+
+// showOffRecord shows what was written off the record to those who may see it, and forgets it. Only
+// the author gets the ID back, to know that it was sent.
+func (r *Room) showOffRecord(set *executive.Config, in admission.Input) {
+	r.heed(set, admission.Sent(in.Event)) // nothing more: the floor remembers who cut
+	e, seen := in.Event, false
+	others := func(id earshot.ParticipantID) bool { return id != in.Who.Reader() }
+	for _, p := range r.notices.Outlets.Around(e.Visibility) {
+		e.ID = ""
+		if p.Name() == e.Via {
+			e.ID = in.Event.ID
+		}
+		seen = seen || slices.ContainsFunc(p.Around().Members, others)
+		p.Show(e)
+	}
+	if !seen && e.Visibility.Scope == earshot.Private {
+		r.notices.Tell(e.Via, earshot.Notice{Text: "Nobody has seen that: the recipient is not here or is an agent, and off the record nothing is kept."})
+	}
+}
+
+// Commands returns the commands of this room.
+func (r *Room) Commands() command.Table { return slices.Clone(r.slash.Table()) }
+
+// command carries out a command, and returns the answer.
+func (r *Room) command(ctx context.Context, e earshot.Event, who participants.Participant, c earshot.Command) (string, error) {
 	return r.slash.Table().Do(ctx, c, command.Call{By: who, Event: e, Audience: r.notices.Readers(e.Via, who)})
 }
 
@@ -174,29 +250,5 @@ func (r *Room) Do(ctx context.Context, e earshot.Event) (string, error) {
 		return r.Advice(e.ID), nil
 	}
 	r.heed(&set, in.Signal)
-	return r.ordered(ctx, in.Event, in.Who, c)
-}
-
-// typing is the state of somebody who is writing a line.
-const typing = "typing"
-
-// noteSent records in the scene that somebody who is here has sent their line.
-func (r *Room) noteSent(in admission.Input) {
-	if in.Event.Body.Kind() == earshot.KindMessage && addressing.IsAmong(r.cfg.People.Here(r.cfg.ID), in.Who.ID) {
-		r.setUserState(in.Event, in.Who, "here")
-	}
-}
-
-// setUserState records in the scene what somebody is doing.
-func (r *Room) setUserState(e earshot.Event, who participants.Participant, what string) {
-	if who.ID == "" || who.ID == participants.Generic {
-		return
-	}
-	was, over := r.scene.Observe(scene.Item{
-		Field: scene.User, Of: who.ID, Source: e.From.Provider, At: e.At,
-		Text: earshot.Text(who.Name + " is " + what), Passing: what == typing, Visibility: earshot.Visibility{Scope: earshot.Public},
-	})
-	if over {
-		r.overruled(was, e.From.Provider)
-	}
+	return r.command(ctx, in.Event, in.Who, c)
 }

@@ -41,18 +41,18 @@ func (r *Room) take(ctx context.Context) {
 		return
 	}
 	for _, e := range batch {
-		e.Events = []earshot.Event{e.Event()}
-		switch body := e.Event().Body.(type) {
+		e.Events = []earshot.Event{e.Event}
+		switch body := e.Event.Body.(type) {
 		case earshot.Message:
 			if body.Turn == "" { // a message between agents within a turn is answered there
-				r.unasked.Hear(e.Event(), e.Who, body.Text)
+				r.unasked.Hear(e.Event, e.Who, body.Text)
 				e.Events = append(e.Events, r.attend(e, body.Text)...)
 			}
 		case earshot.Revision:
 			e.Events = append(e.Events, r.reask(e, body)...)
 		case earshot.Utterance:
 			text := dialogue.Join(e.Before, body.Text)
-			r.unasked.Hear(e.Event(), e.Who, text)
+			r.unasked.Hear(e.Event, e.Who, text)
 			e.Events = append(e.Events, r.attend(e, text)...)
 		}
 	}
@@ -61,25 +61,25 @@ func (r *Room) take(ctx context.Context) {
 		late := false // an announcement is late; those after it wait behind it
 		for i, e := range batch {
 			how[i] = err
-			if len(batch) > 1 && !(late && record.Announces(e.Event())) {
+			if len(batch) > 1 && !(late && record.Announces(e.Event)) {
 				how[i] = r.write(ctx, []*admission.Entry{e})
 			}
-			late = late || how[i] != nil && record.Announces(e.Event())
+			late = late || how[i] != nil && record.Announces(e.Event)
 		}
 	}
 	r.supersede()
 	for i, e := range batch {
-		if how[i] != nil && record.Announces(e.Event()) {
-			r.records.unsaved.Add(e.Event()) // they came or went nevertheless
+		if how[i] != nil && record.Announces(e.Event) {
+			r.records.unsaved.Add(e.Event) // they came or went nevertheless
 			how[i] = nil
 		}
 		if how[i] == nil {
 			if e.NewVoice && r.set.Speech.AnnounceVoices {
-				r.unasked.AddStranger(e.Event())
+				r.unasked.AddStranger(e.Event)
 			}
-			r.notices.Await(e.Event())
+			r.notices.Await(e.Event)
 		} else {
-			r.unasked.Discard(e.Event().ID)
+			r.unasked.Discard(e.Event.ID)
 		}
 		r.entries.Finish(e, how[i])
 	}
@@ -95,10 +95,10 @@ func (r *Room) owed(batch []*admission.Entry) []*admission.Entry {
 		return batch
 	}
 	return slices.DeleteFunc(batch, func(e *admission.Entry) bool {
-		if !record.Announces(e.Event()) {
+		if !record.Announces(e.Event) {
 			return false
 		}
-		r.records.unsaved.Add(e.Event())
+		r.records.unsaved.Add(e.Event)
 		r.entries.Finish(e, nil)
 		return true
 	})
@@ -112,7 +112,7 @@ func (r *Room) write(ctx context.Context, batch []*admission.Entry) error {
 	for _, e := range batch {
 		events = append(events, e.Events...)
 		if r.byReflex(e) {
-			routine = append(routine, e.Event().ID)
+			routine = append(routine, e.Event.ID)
 		}
 	}
 	r.unasked.SetRoutine(routine)
@@ -182,6 +182,32 @@ func (r *Room) append(ctx context.Context, events ...earshot.Event) ([]earshot.E
 	return kept, nil
 }
 
+// remember takes an event on record into the dialogue of each agent that may see it, and into the
+// scene if any agent may.
+func (r *Room) remember(e earshot.Event) {
+	r.exchange.Take(e)
+	r.unasked.Observe(e, r.cfg.Now())
+	seen := false
+	for _, s := range r.seats {
+		if !e.Visibility.AllowsAgent(s.ID) {
+			continue
+		}
+		seen = true
+		if slices.Contains(e.To, s.ID) || e.Author == s.ID && e.Body.Kind() != earshot.KindDecision {
+			s.Touched = r.cfg.Now()
+		}
+		if s.Awake {
+			s.History.Learn(e, r.cfg.People)
+		}
+	}
+	if seen {
+		r.perceiver.Perceive(e)
+	}
+	if e.Body.Kind() == earshot.KindReminder {
+		r.unasked.Reminders.Apply(e)
+	}
+}
+
 // keep writes the room's own records, and returns those that are on record.
 func (r *Room) keep(ctx context.Context) (kept []earshot.Event) {
 	kept, dropped, err := r.records.unsaved.Flush(func(events ...earshot.Event) ([]earshot.Event, error) { return r.append(ctx, events...) })
@@ -193,6 +219,13 @@ func (r *Room) keep(ctx context.Context) (kept []earshot.Event) {
 		r.cfg.Log.Warn("the journal does not accept events; trying again", "waiting", r.records.unsaved.Len(), "err", err)
 	}
 	return kept
+}
+
+// dropping reports that something was given up because a queue was full.
+func (r *Room) dropping(queue string, n int) {
+	if r.cfg.Dropped != nil {
+		r.cfg.Dropped(queue, n)
+	}
 }
 
 // record makes sure that an event is kept, whatever becomes of the turn, and waits until it is or
@@ -209,6 +242,16 @@ func (r *Room) record(ctx context.Context, e earshot.Event) {
 		return
 	}
 	_ = en.Wait(ctx)
+}
+
+// settle records decisions of the room itself, and reports whether they are on record: what is not
+// recorded does not happen.
+func (r *Room) settle(ctx context.Context, decisions ...earshot.Event) bool {
+	if len(decisions) == 0 {
+		return false
+	}
+	_, err := r.append(ctx, decisions...)
+	return err == nil
 }
 
 // Holds returns [ErrTaken] if a message differs from the one kept under its ID. Sending the same

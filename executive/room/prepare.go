@@ -2,14 +2,18 @@ package room
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"earshot"
 	"earshot/executive/admission"
 	"earshot/executive/askers"
 	"earshot/executive/delivery"
+	"earshot/executive/exchange"
+	"earshot/executive/generation"
 	"earshot/executive/prompt"
 	"earshot/executive/question"
+	"earshot/executive/toolset"
 )
 
 // prepareReply has an answer prepared for words that sound complete, and drops one that was
@@ -48,5 +52,25 @@ func (r *Room) prepare(ctx context.Context) {
 		Seat: s, Message: e, Aloud: true, Askers: askers.Add(nil, in.Asker()), Rests: prompt.Provenance{Visibility: e.Visibility},
 		Chain: in.Machine(), AsOf: r.cfg.Now(), StillSpoken: true,
 	}
-	r.preparation.Begin(ctx, change, q, r.reply.Early(set, &q, slices.ContainsFunc(r.outlets(q, set), (*delivery.Outlet).Audible)))
+	r.preparation.Begin(ctx, change, q, r.reply.Early(set, &q, slices.ContainsFunc(r.outlets(q), (*delivery.Outlet).Audible)))
+}
+
+// prepareAsked gives the agent that by asks its part in the turn, and makes its prompt.
+func (r *Room) prepareAsked(ctx context.Context, by *toolset.Context, asks earshot.Event, seatOf exchange.SeatOf) (to *toolset.Context, asked *generation.Request, err error) {
+	bad := r.owner.Do(ctx, func(ctx context.Context) {
+		s := seatOf(r.seats)
+		if s == nil {
+			err = exchange.ErrGone
+			return
+		}
+		if !r.ensureAwake(ctx, s) {
+			err = errors.New("it cannot remember what was said, so it does not answer; do without it")
+			return
+		}
+		if r.seatOf(s.ID) == nil {
+			s.History.Learn(asks, r.cfg.People) // nobody else tells it
+		}
+		to, asked = r.reply.Asked(r.set, by, s, asks)
+	})
+	return to, asked, errors.Join(err, bad)
 }

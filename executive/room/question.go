@@ -5,13 +5,10 @@ import (
 
 	"earshot"
 	"earshot/conversation"
-	"earshot/executive"
 	"earshot/executive/admission"
-	"earshot/executive/chain"
 	"earshot/executive/decision"
 	"earshot/executive/delivery"
 	"earshot/executive/question"
-	"earshot/executive/seat"
 	"earshot/executive/unasked"
 	"earshot/interrupt"
 )
@@ -19,10 +16,10 @@ import (
 // outlets returns where the answer to q goes: where everybody around may see it. A written question
 // is answered aloud only if that is wanted, as for a reminder, and a private one never. A spoken
 // question is answered in writing too, except in a chat beside a call.
-func (r *Room) outlets(q question.Question, set executive.Config) []*delivery.Outlet {
+func (r *Room) outlets(q question.Question) []*delivery.Outlet {
 	v := q.Message.Visibility
 	places := r.notices.Outlets.Around(v)
-	if v.Scope == earshot.Private || !q.Aloud && !set.Speech.TypedAloud {
+	if v.Scope == earshot.Private || !q.Aloud && !r.set.Speech.TypedAloud {
 		places = slices.DeleteFunc(places, (*delivery.Outlet).Audible)
 	}
 	if q.Aloud && slices.ContainsFunc(places, (*delivery.Outlet).Audible) {
@@ -35,18 +32,6 @@ func (r *Room) outlets(q question.Question, set executive.Config) []*delivery.Ou
 // [question.Question.Audience].
 func (r *Room) listeners(q question.Question) earshot.Audience {
 	return q.Audience(r.cfg.ID, r.cfg.People)
-}
-
-// newChain returns what continues the talk of agents with each other.
-func (r *Room) newChain() *chain.Chain {
-	return &chain.Chain{Host: chain.Host{
-		Room: r.cfg.ID, People: r.cfg.People, Tracker: &r.exchange, Addressing: r.resolver.Addressing, Floor: r.floor,
-		Seats: func() []*seat.Seat { return r.seats }, Pending: func() question.Queue { return r.pending },
-		Limit: func() int { return r.set.MultiParty.TurnLimit }, Against: r.silenced,
-		Reaches: func(q question.Question) bool { return len(r.outlets(q, r.set)) > 0 },
-		NewID:   r.cfg.NewID, Event: r.decided, Settle: r.settle, Record: func(e ...earshot.Event) { r.records.unsaved.Add(e...) },
-		Ask: func(q ...question.Question) { r.wait(append(r.pending, q...)) }, Narrow: r.supersede, Drop: r.drop, GiveUp: r.giveUp, Reach: r.cfg.Reach,
-	}}
 }
 
 // silenced returns the reason for which no agent speaks without being asked by a person, or nothing.
@@ -106,7 +91,7 @@ func (r *Room) overtake(e *admission.Entry) {
 	}
 	stops := e.Signal.Kind == interrupt.Command
 	r.drop(func(q question.Question) bool {
-		return q.Chain && (stops || len(e.Questions) > 0 && conversation.SameCircle(q.Message.Visibility, e.Event().Visibility))
+		return q.Chain && (stops || len(e.Questions) > 0 && conversation.SameCircle(q.Message.Visibility, e.Event.Visibility))
 	})
 	for i, q := range r.pending {
 		r.pending[i].Ticket = r.floor.Renew(q.Ticket, e.Ticket)
@@ -134,6 +119,13 @@ func (r *Room) end(q question.Question, reply earshot.Reply) earshot.Event {
 	if !slices.Contains(e.Sources, q.Message.ID) {
 		e.Sources = append(e.Sources, q.Message.ID)
 	}
+	return e
+}
+
+// decided returns the event of an agent's decision about a question that no person has just asked.
+func (r *Room) decided(q question.Question, d earshot.Decision) earshot.Event {
+	e := r.event(q.Rests.Visibility, d)
+	e.Author, e.Sources = q.Seat.ID, []earshot.EventID{q.Message.ID}
 	return e
 }
 

@@ -44,7 +44,7 @@
 // bounded, and beyond that the oldest is dropped and reported; see [record.RetryQueue].
 //
 // An event that is sent twice is answered once if the second copy comes while the first is still
-// remembered; see [record.RecentCache]. Later it is still kept only once, but the decision about it
+// remembered; see [admission.Queue]. Later it is still kept only once, but the decision about it
 // is taken again. Faults of earshot itself are shown and logged but not journalled, except those of
 // the model: the most common fault is that the journal accepts nothing. Somebody who comes or goes
 // counts as here, or gone, before that is written. Of a message off the record only the ID is
@@ -58,11 +58,15 @@
 // Typing is known in two places: in the room, which knows when a line is abandoned, and on the
 // floor, which holds the agents back. Whatever ends the one must end the other.
 //
-// The state of a component has a lock of its own, or belongs to Run. The order in which a goroutine
-// takes locks is that of package lockorder, which checks it in all tests of make race: that of the
-// mode, that of who is who, that of the arrivals, that of the mind, that of the live state, and last
-// the lock of one component.
-// No lock is held while a model, a disk or an outlet is waited for.
+// The files follow an event. It comes in by ingress.go and people.go, is kept by journal.go, decided
+// about in decide.go, waits in question.go and is answered in turn.go. What Run does without an event
+// is in the table of deadlines.go; parts.go connects the components.
+//
+// The state of a component has a lock of its own, or belongs to Run. The room itself has one lock,
+// that of live.go: it guards what other goroutines may know of what Run does. The order in which a
+// goroutine takes locks is that of package lockorder, which checks it in all tests of make race: that
+// of the mode, that of who is who, that of the arrivals, that of the mind, that of the live state, and
+// last the lock of one component. No lock is held while a model, a disk or an outlet is waited for.
 package room
 
 import (
@@ -88,7 +92,6 @@ import (
 	"earshot/executive/perception"
 	"earshot/executive/presence"
 	"earshot/executive/question"
-	"earshot/executive/record"
 	"earshot/executive/remind"
 	"earshot/executive/reply"
 	"earshot/executive/scene"
@@ -106,16 +109,9 @@ import (
 	"earshot/participants/agents"
 )
 
-const (
-	// drain is how long outlets may take after a cut to report where they stopped. A terminal
-	// answers within a millisecond, one over a socket within a few; one that takes half a second is
-	// lost.
-	drain = 500 * time.Millisecond
-
-	// stall is how long an outlet may stand still with words to say. A terminal that somebody has
-	// stopped for longer has been forgotten.
-	stall = 30 * time.Second
-)
+// drain is how long outlets may take after a cut to report where they stopped. A terminal answers
+// within a millisecond, one over a socket within a few; one that takes half a second is lost.
+const drain = 500 * time.Millisecond
 
 // Errors of [Room.Admit].
 var (
@@ -290,7 +286,7 @@ func New(cfg Config) *Room {
 	r.preparation = reply.NewPreparation[admission.Input](cfg.Model)
 	r.scene.Moved = r.changes.Notify
 	r.mode = r.newMode()
-	r.entries = admission.Queue{Queue: record.Queue[*admission.Entry]{Limit: maxWaiting}, Mode: r.mode.Current, Wake: r.owner.Wake, Shut: r.owner.Closed(), Lookup: cfg.Event}
+	r.entries = admission.Queue{Limit: maxWaiting, Mode: r.mode.Current, Wake: r.owner.Wake, Shut: r.owner.Closed(), Lookup: cfg.Event}
 	r.speech = r.newSpeech()
 	r.perceiver = r.newPerceiver()
 	r.exchange.Askers.People, r.exchange.People = cfg.People, cfg.People
@@ -303,7 +299,7 @@ func New(cfg Config) *Room {
 	r.reply = r.newReply()
 	r.chain = r.newChain()
 	r.resolver = admission.Resolver{
-		Room: cfg.ID, People: cfg.People, Addressing: r.resolver.Addressing, Listener: r.speech.Listener, Echo: &r.speech.Echo, Mode: r.mode, Mind: r.mind,
+		Room: cfg.ID, People: cfg.People, Addressing: r.resolver.Addressing, Listener: r.speech.Listener, Mode: r.mode, Mind: r.mind,
 		Waits: &r.exchange.Waits, Queue: &r.entries, Agents: r.agents, Turn: r.live.question, Now: cfg.Now, NewID: cfg.NewID, Log: cfg.Log,
 	}
 	r.syncSeats()
@@ -392,8 +388,10 @@ func (r *Room) close(ctx context.Context, thinking *sync.WaitGroup) {
 	if live != nil {
 		r.conclude(ctx, <-r.live.results)
 	}
-	for _, q := range r.pending {
-		r.putOff(q)
+	for _, q := range r.pending { // they are taken up when the program runs again
+		r.records.unsaved.Add(r.end(q, earshot.Reply{
+			Outcome: earshot.Interrupted, Cut: &earshot.Interruption{Signal: interrupt.Shutdown.String(), At: r.cfg.Now()},
+		}))
 	}
 	r.records.unsaved.Add(r.speech.TakeCuts()...)
 	r.keep(ctx)
@@ -407,13 +405,6 @@ func (r *Room) close(ctx context.Context, thinking *sync.WaitGroup) {
 //
 // It is safe for concurrent use, but the owner must not call it.
 func (r *Room) Ping(ctx context.Context) error { return r.owner.Ping(ctx) }
-
-// Speaking reports whether a turn is live: something is said, or about to be, or it is being
-// determined how much of it was heard.
-func (r *Room) Speaking() bool {
-	live, _ := r.live.question()
-	return live != nil
-}
 
 // event returns an event by the room itself. The caller sets the author if an agent does it.
 func (r *Room) event(v earshot.Visibility, body earshot.Body) earshot.Event {

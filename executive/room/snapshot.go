@@ -5,7 +5,6 @@ import (
 
 	"earshot"
 	"earshot/api"
-	"earshot/executive/latency"
 	"earshot/executive/question"
 	"earshot/executive/snapshot"
 	"earshot/executive/think"
@@ -19,19 +18,13 @@ func (r *Room) Snapshot(a earshot.Audience) api.Snapshot {
 	if r.cfg.Parts != nil {
 		s.Parts = r.cfg.Parts()
 	}
-	var agent earshot.ParticipantID
 	r.live.mu.Lock()
-	live := r.live.turn
-	if live != nil {
-		agent = live.Seat.ID
-	}
 	s.Turns = r.live.latencies.Seen(a)
 	r.live.mu.Unlock()
-	if live == nil {
-		return s
-	}
-	if l, ok := snapshot.Reply(&live.Question, agent, a, now); ok {
-		s.Replies = append(s.Replies, l)
+	if live, agent := r.live.question(); live != nil {
+		if l, ok := snapshot.Reply(live, agent.ID, a, now); ok {
+			s.Replies = append(s.Replies, l)
+		}
 	}
 	return s
 }
@@ -85,10 +78,34 @@ func (r *Room) Still() bool {
 	return r.live.turn == nil && r.entries.Len()+r.live.waiting == 0
 }
 
+// Speaking reports whether a turn is live: something is said, or about to be, or it is being
+// determined how much of it was heard.
+func (r *Room) Speaking() bool {
+	live, _ := r.live.question()
+	return live != nil
+}
+
+// Says reports whether a turn is live.
+func (r *Room) Says(turn earshot.TurnID) bool {
+	live, _ := r.live.question()
+	return live != nil && live.Turn == turn
+}
+
 // Changed returns a channel that is closed when a snapshot would differ from one that is taken
 // after this call. It may also be closed by a change that its holder may not see. Mere ageing does
 // not close it.
 func (r *Room) Changed() <-chan struct{} { return r.changes.Changed() }
+
+// Asked returns the end of what an agent has just said aloud and nobody has answered yet, or
+// nothing. A recogniser can tell from it what people may say. It returns at once, and is safe for
+// concurrent use.
+func (r *Room) Asked() earshot.Text { return r.speech.Listener.Asked() }
+
+// Interim returns the words that are being said, as everybody in a may see them: events of the kind
+// speech, one for each voice, which are not kept. changed is closed when they may have changed.
+func (r *Room) Interim(a earshot.Audience) (words []earshot.Event, changed <-chan struct{}) {
+	return r.speech.WordsFor(a)
+}
 
 // Latencies returns how long the last turns took, whoever may know them. It is for those who look
 // after the program, and shows nothing of what the turns were about.
@@ -96,22 +113,4 @@ func (r *Room) Latencies() (all []api.Latency) {
 	r.live.mu.Lock()
 	defer r.live.mu.Unlock()
 	return r.live.latencies.All()
-}
-
-// recordLatency records how long a turn took.
-func (r *Room) recordLatency(t latency.Record) {
-	r.live.mu.Lock()
-	r.live.latencies.Add(t)
-	r.live.mu.Unlock()
-	r.changes.Notify()
-	if r.cfg.Took != nil {
-		r.cfg.Took(t.Latency)
-	}
-}
-
-// dropping reports that something was given up because a queue was full.
-func (r *Room) dropping(queue string, n int) {
-	if r.cfg.Dropped != nil {
-		r.cfg.Dropped(queue, n)
-	}
 }

@@ -3,12 +3,13 @@ package room
 import (
 	"cmp"
 	"context"
+	"slices"
 	"time"
 
 	"earshot"
 	"earshot/executive/activity"
 	"earshot/executive/admission"
-	"earshot/executive/generation"
+	"earshot/executive/midturn"
 	"earshot/executive/prompt"
 	"earshot/executive/question"
 	"earshot/executive/reflex"
@@ -19,25 +20,7 @@ import (
 	"earshot/interrupt"
 	"earshot/llm"
 	"earshot/participants"
-	"earshot/participants/agents"
 )
-
-// newMind returns the mind of the room, which is that of its main agent.
-func (r *Room) newMind() *thoughts.Thinker {
-	return thoughts.New(thoughts.Host{
-		People: r.cfg.People, Scene: r.scene,
-		Agent: func() agents.Record { return r.agents()[0] },
-		Open: func() bool {
-			r.live.mu.Lock()
-			defer r.live.mu.Unlock()
-			return r.mode.Current().Answers() && !r.live.leaving && !r.entries.Closed()
-		},
-		Floor: r.floorTaken, Nudge: r.owner.Wake,
-		OnOwner: r.owner.Do,
-		Context: r.thoughtContext, Event: r.event, Record: r.record, Tell: r.notices.Tell,
-		ModelFails: func() bool { return r.notices.Faults.Has(generation.FaultKey) },
-	}, &think.Mind{Model: r.cfg.Model, Settings: r.cfg.Settings, Now: r.cfg.Now, NewID: r.cfg.NewID, Log: r.cfg.Log, Moved: r.changes.Notify})
-}
 
 // thoughtContext is what a thought about q is made from. It belongs to Run.
 func (r *Room) thoughtContext(ctx context.Context, q think.Question) (c thoughts.Context, ok bool) {
@@ -69,34 +52,14 @@ func (r *Room) shown(s *seat.Seat, q think.Question) []llm.Tool {
 	return (&toolset.Turn{Host: r.reply.Tools}).For(of, nil, earshot.Audience{}).Table(r.set).For(askers)
 }
 
-// yield parks the mind when somebody begins to write or speak, or says something to an agent: a
-// reply must not wait for a thought. It acts on the goroutine of the sense, as soon as the state
-// that floorTaken reads shows it and before anything waits in a queue. The owner releases the mind
-// when that is over.
-func (r *Room) yield(in admission.Input) {
-	if !in.Begins() || r.mind.HasSpareSlot() {
-		return
-	}
-	by := earshot.Interruption{Signal: interrupt.Addressed.String(), At: in.Event.At}
-	if in.Event.Visibility.Scope != earshot.Private { // nobody else is told of a private one
-		by.By = in.Who.ID
-	}
-	if in.Signal != nil && in.Signal.Kind != interrupt.Over { // this is its signal for the floor
-		by.Signal = in.Signal.Kind.String()
-	}
-	r.mind.Park(by)
-	r.owner.Wake()
-}
-
 // floorTaken reports whether somebody has the floor or is about to want it, and who.
 func (r *Room) floorTaken() (by earshot.Interruption, is bool) {
 	now := r.cfg.Now()
 	types, voice := r.activity.About(now)
 	by = earshot.Interruption{Signal: interrupt.Ambient.String(), At: now}
-	r.live.mu.Lock()
-	defer r.live.mu.Unlock()
+	live, _ := r.live.question()
 	switch {
-	case r.live.turn != nil:
+	case live != nil:
 		by.Signal = "turn"
 	case len(r.pending)+r.entries.Len() > 0:
 		by.Signal = interrupt.Addressed.String()
@@ -128,7 +91,81 @@ func (r *Room) nextQuiet() time.Time {
 func (r *Room) consider(e *admission.Entry) {
 	for _, q := range e.Questions {
 		if q.Seat == r.seats[0] && !q.Chain && q.Want == reflex.None && q.Words == "" {
-			r.mind.Consider(r.set.Reasoning.Triggers, e.Event(), admission.Words(e.Event().Body))
+			r.mind.Consider(r.set.Reasoning.Triggers, e.Event, admission.Words(e.Event.Body))
 		}
 	}
+}
+
+// redirectThought applies to a thought what was said about it, once that is kept.
+func (r *Room) redirectThought(e *admission.Entry) {
+	v := e.SideTalk.Thought
+	if v == nil {
+		return
+	}
+	is := func(q think.Question) bool { return q.ID == v.ID }
+	switch e.SideTalk.Kind {
+	case midturn.Stop, midturn.Instead:
+		r.mind.Stop(e.Event.Author, is)
+	case midturn.Steer:
+		r.mind.Steer(e.Event.Author, is)
+	}
+}
+
+// patience is how long a question waits for silent work: longer than most tools take, and as long
+// as one waits for a slow model.
+const patience = 10 * time.Second
+
+// nextGrant returns when a question has waited that long; the zero time if none waits.
+func (r *Room) nextGrant() time.Time {
+	if i := r.waitsMeanwhile(); i >= 0 {
+		return r.pending[i].Message.At.Add(patience)
+	}
+	return time.Time{}
+}
+
+// waitsMeanwhile returns the index of the question that waits for work that continues, -1 for none.
+func (r *Room) waitsMeanwhile() int {
+	live, _ := r.live.question()
+	if live == nil {
+		return -1
+	}
+	return slices.IndexFunc(r.pending, func(q question.Question) bool {
+		return q.SideTalk.GoesOn() && q.SideTalk.Progress == live.Progress
+	})
+}
+
+// grantWaiting gives the floor to the question that has waited long enough.
+func (r *Room) grantWaiting(context.Context) {
+	i := r.waitsMeanwhile()
+	if i < 0 || r.cfg.Now().Before(r.pending[i].Message.At.Add(patience)) {
+		return
+	}
+	q := r.pending[i]
+	r.heed(&r.set, &interrupt.Signal{
+		Kind: interrupt.Addressed, From: q.Message.From, Via: q.Message.Via, By: q.Message.Author, Confidence: 1, At: r.cfg.Now(),
+	})
+	for i, waits := range r.pending {
+		r.pending[i].Ticket = r.floor.Renew(waits.Ticket, r.floor.Ticket())
+		if waits.SideTalk.GoesOn() {
+			r.pending[i].SideTalk = midturn.SideTalk{} // the work does not continue
+		}
+	}
+}
+
+// reportProgress tells the asker the progress of an agent, where they asked; if they asked aloud,
+// where everybody reads. The work continues.
+func (r *Room) reportProgress(e *admission.Entry) {
+	if e.SideTalk.Kind != midturn.Status || e.SideTalk.Progress == nil {
+		return
+	}
+	who := ""
+	if len(r.agents()) > 1 {
+		who = e.SideTalk.Agent.Name
+	}
+	n := earshot.Notice{Text: e.SideTalk.Progress.Work(r.cfg.Now()).Report(who)}
+	if e.Event.Via != "" {
+		r.notices.Tell(e.Event.Via, n)
+		return
+	}
+	r.show(r.event(e.Event.Visibility, n))
 }

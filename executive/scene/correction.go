@@ -47,10 +47,7 @@ func best(items []Item, correction earshot.Text) (best float64) {
 // quoted returns a correction without the words that introduce what was said, such as "I said", and
 // whether it has such words.
 func quoted(correction earshot.Text) (string, bool) {
-	said := strings.TrimSpace(string(correction))
-	for first, rest, more := strings.Cut(said, ","); more && denies(first) && len(words(earshot.Text(first))) == 0; first, rest, more = strings.Cut(said, ",") {
-		said = strings.TrimSpace(rest)
-	}
+	said := undenied(correction)
 	all := strings.Fields(said)
 	for n, w := range all[:min(len(all), 3)] {
 		if saying[strings.ToLower(w)] && n > 0 {
@@ -141,18 +138,12 @@ func stem(w string) string {
 // only denies the entry, which is then removed. "Bob's, not Ann's" replaces the one by the other;
 // any other words become the text.
 func Corrected(was, correction earshot.Text) (text earshot.Text, out bool) {
-	said := strings.TrimSpace(string(correction))
 	if len(words(correction)) == 0 {
 		return "", true
 	}
-	for first, rest, more := strings.Cut(said, ","); more; first, rest, more = strings.Cut(said, ",") {
-		if len(words(earshot.Text(first))) > 0 || !denies(first) {
-			break
-		}
-		said = strings.TrimSpace(rest)
-	}
+	said := undenied(correction)
 	right, wrong, ok := instead(said)
-	if !ok || states(right) {
+	if !ok || hasAny(right, pointing) || hasAny(right, verbs) { // or the right words are a complete statement
 		return earshot.Text(said), false
 	}
 	lower, part := strings.ToLower(string(was)), strings.ToLower(wrong)
@@ -162,14 +153,25 @@ func Corrected(was, correction earshot.Text) (text earshot.Text, out bool) {
 	return earshot.Text(said), false
 }
 
-// denies reports whether text only says that something is wrong, without words of its own.
-func denies(text string) bool {
-	for _, w := range []string{"no", "nope", "not", "wrong", "actually", "sorry", "false"} {
-		if slices.Contains(strings.Fields(strings.ToLower(text)), w) {
-			return true
+// undenied returns a correction without the parts at its beginning that only say that something is
+// wrong.
+func undenied(correction earshot.Text) string {
+	said := strings.TrimSpace(string(correction))
+	for {
+		first, rest, more := strings.Cut(said, ",")
+		if !more || len(words(earshot.Text(first))) > 0 || !hasAny(first, denials) {
+			return said
 		}
+		said = strings.TrimSpace(rest)
 	}
-	return false
+}
+
+// denials are words that say that something is wrong.
+var denials = language.Set("no nope not wrong actually sorry false")
+
+// hasAny reports whether text has any of some words.
+func hasAny(text string, some map[string]bool) bool {
+	return slices.ContainsFunc(strings.Fields(strings.ToLower(text)), func(w string) bool { return some[w] })
 }
 
 // instead returns the right and the wrong words of "it is X, not Y" and "not Y but X".
@@ -184,11 +186,6 @@ func instead(said string) (right, wrong string, ok bool) {
 		}
 	}
 	return "", "", false
-}
-
-// states reports whether text is a complete statement.
-func states(text string) bool {
-	return slices.ContainsFunc(strings.Fields(strings.ToLower(text)), func(w string) bool { return pointing[w] || verbs[w] })
 }
 
 // verbs are the usual verbs of a statement.

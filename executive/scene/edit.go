@@ -76,7 +76,7 @@ func (s *Scene) sense(e earshot.Event, b earshot.Edit) {
 	case had != nil && had.wrong != nil && b.Act != earshot.Ended && had.wrong.says(i):
 	case b.Act == earshot.Created || b.Act == earshot.Changed:
 		if s.take(i) {
-			s.changed(i)
+			s.moves()
 		}
 	case b.Act == earshot.Ended:
 		s.drop(i.Field, i.ID)
@@ -101,11 +101,10 @@ func (s *Scene) edit(e earshot.Event, b earshot.Edit) bool {
 	had := s.find(Field(b.Field), b.Item)
 	switch {
 	case b.Act == earshot.Created:
-		i := item(e, b)
-		s.changed(i)
-		return s.take(i)
+		s.moves()
+		return s.take(item(e, b))
 	case b.Act == earshot.Undone:
-		return s.undo(e, b)
+		return s.undo(b)
 	case Over(b):
 		s.drop(Field(b.Field), b.Item)
 		return had != nil
@@ -136,7 +135,7 @@ func (s *Scene) alter(had *entry, e earshot.Event, b earshot.Edit) {
 	if had.gone = b.Act == earshot.Ended; !had.gone {
 		had.Text = fitted(Item{Field: had.Field, Text: b.Text}).Text
 	}
-	s.changed(had.Item)
+	s.moves()
 }
 
 // Over reports whether b says that a sense has observed something other than what somebody had
@@ -144,16 +143,16 @@ func (s *Scene) alter(had *entry, e earshot.Event, b earshot.Edit) {
 func Over(b earshot.Edit) bool { return b.Act == earshot.Ended && b.Source != "" && b.Undoes != "" }
 
 // undo undoes an edit, if it is the last edit of its entry.
-func (s *Scene) undo(e earshot.Event, b earshot.Edit) bool {
+func (s *Scene) undo(b earshot.Edit) bool {
 	k := slices.IndexFunc(s.edits, func(v Version) bool { return v.Edit.ID == b.Undoes })
 	had := s.find(Field(b.Field), b.Item)
 	if k < 0 || had == nil || had.Event != b.Undoes {
 		return false
 	}
 	s.edits[k].Undone = true
+	defer s.moves()
 	if len(had.before) == 0 { // that edit added it
 		had.gone = true
-		s.changed(had.Item)
 		return true
 	}
 	last := had.before[len(had.before)-1]
@@ -165,7 +164,6 @@ func (s *Scene) undo(e earshot.Event, b earshot.Edit) bool {
 	if had.Event == b.Undoes { // nothing is left but the observation
 		s.drop(had.Field, had.ID)
 	}
-	s.changed(last.Item)
 	return true
 }
 

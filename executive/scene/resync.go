@@ -1,6 +1,7 @@
 package scene
 
 import (
+	"cmp"
 	"reflect"
 	"slices"
 
@@ -34,21 +35,12 @@ func (s *Scene) Resync(fresh *Scene, taken int64) (differed bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, f := range Fields() {
-		had, is := s.layer(f), made[f]
-		if is == nil {
-			is = new(layer)
-		}
-		if had.same(is) {
-			continue
-		}
-		differed = true
-		for _, e := range is.entries {
-			if !slices.ContainsFunc(had.entries, e.same) && !e.gone {
-				s.changed(e.Item)
-			}
-		}
+		differed = differed || !s.layer(f).same(cmp.Or(made[f], new(layer)))
 	}
 	differed = differed || !slices.EqualFunc(s.edits, edits, Version.same)
+	if differed {
+		s.moves()
+	}
 	s.made, s.edits = made, edits
 	s.taken, s.last, s.outOfOrder = taken, last, false
 	return differed

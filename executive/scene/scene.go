@@ -1,10 +1,8 @@
 // Package scene is the side context of a room: what is going on around the conversation, in seven
 // fields.
 //
-// It is pulled, not broadcast. A writer never waits. A reader asks for what it may see,
-// [Scene.For], or keeps its own place in the log of changes, [Scene.Since]; a reader that fell
-// behind is told how much it missed. Every field is bounded in entries and bytes, and every entry
-// has a source and an age.
+// It is pulled, not broadcast. A writer never waits. A reader asks for what it may see: see
+// [Scene.For]. Every field is bounded in entries and bytes, and every entry has a source and an age.
 //
 // It has two layers. The first is a function of the journal: the same events, in the same order,
 // make the same entries, so it can be rebuilt and compared at any time, see [Scene.Resync]. The
@@ -90,10 +88,6 @@ type Item struct {
 	Used       bool
 }
 
-// keepLog is how many changes a reader may fall behind without missing any:
-// minutes of a lively room.
-const keepLog = 256
-
 // A Scene is the side context of one room. It is safe for concurrent use; its zero value is empty.
 type Scene struct {
 	// Name returns the name of somebody. If nil, their ID is the name.
@@ -110,10 +104,6 @@ type Scene struct {
 	taken      int64     // events of the journal, counted by Took
 	last       int64     // the sequence of the newest of them
 	outOfOrder bool      // the events did not come in order
-
-	log   []Item
-	next  int64 // position of the next change
-	grown chan struct{}
 }
 
 // A layer is the part of one field that the journal has made.
@@ -161,7 +151,7 @@ func (s *Scene) Put(i Item) {
 		return
 	}
 	if s.take(i) {
-		s.changed(i)
+		s.moves()
 	}
 }
 
@@ -216,8 +206,8 @@ func (s *Scene) Observe(i Item) (corrected Item, over bool) {
 	}
 	all = append(all, now)
 	s.seen[i.Field] = slices.Delete(all, 0, max(0, len(all)-bounds[i.Field].entries))
-	if e := s.find(i.Field, i.ID); !same && (e == nil || now.over != "") { // otherwise a reader of the changes would read the same again
-		s.changed(i)
+	if e := s.find(i.Field, i.ID); !same && (e == nil || now.over != "") { // otherwise nothing else is seen than before
+		s.moves()
 	}
 	return corrected, over
 }
@@ -288,20 +278,6 @@ func (s *Scene) Made(f Field, id string) (Item, bool) {
 	return e.Item, true
 }
 
-// changed adds a change to the log.
-func (s *Scene) changed(i Item) {
-	s.log = append(s.log, i)
-	if len(s.log) > keepLog {
-		s.log = slices.Delete(s.log, 0, len(s.log)-keepLog)
-	}
-	s.next++
-	s.moves()
-	if s.grown != nil {
-		close(s.grown)
-		s.grown = nil
-	}
-}
-
 // moves calls Moved.
 func (s *Scene) moves() {
 	if s.Moved != nil {
@@ -325,11 +301,6 @@ func (s *Scene) Forget(events ...earshot.EventID) {
 		})
 	}
 	s.edits = slices.DeleteFunc(s.edits, func(v Version) bool { return all[v.Edit.ID] })
-	for k := range s.log {
-		if gone(s.log[k]) {
-			s.log[k].Text = "" // the positions stay
-		}
-	}
 }
 
 // ForgetPeople removes the observations of these people, and of nobody else.
@@ -344,11 +315,6 @@ func (s *Scene) ForgetPeople(people ...earshot.ParticipantID) {
 	for f := range s.seen {
 		s.seen[f] = slices.DeleteFunc(s.seen[f], func(had observation) bool { return theirs(had.Item) })
 	}
-	for k := range s.log {
-		if s.log[k].Event == "" && theirs(s.log[k]) {
-			s.log[k].Text = "" // the positions stay
-		}
-	}
 	s.moves()
 }
 
@@ -357,37 +323,27 @@ func (s *Scene) ForgetPeople(people ...earshot.ParticipantID) {
 func (s *Scene) Reword(event earshot.EventID, text earshot.Text) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	l := s.layer(Messages)
-	k := slices.IndexFunc(l.entries, func(e entry) bool { return e.ID == string(event) })
 	s.edits = slices.DeleteFunc(s.edits, func(v Version) bool { return v.Edit.Body.(earshot.Edit).Item == string(event) })
-	for i := range s.log {
-		if s.log[i].ID == string(event) {
-			s.log[i].Text, s.log[i].Was = "", "" // the positions stay
-		}
-	}
-	if k < 0 {
+	e := s.find(Messages, string(event))
+	if e == nil {
 		return
 	}
-	e := &l.entries[k]
 	now := fitted(Item{Field: Messages, ID: e.ID, Text: text})
 	e.Text, e.Was, e.Event, e.Mended, e.gone, e.before, e.wrong = now.Text, "", event, "", false, nil, nil
-	s.changed(e.Item)
+	s.moves()
 }
 
 // Attribute sets the author of an event, when it becomes known later.
 func (s *Scene) Attribute(event earshot.EventID, to earshot.ParticipantID) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	l := s.layer(Messages)
-	for k := range l.entries {
-		e := &l.entries[k]
-		if e.ID != string(event) {
-			continue
-		}
-		e.By = to
-		for b := range e.before {
-			e.before[b].By = to
-		}
-		s.changed(e.Item)
+	e := s.find(Messages, string(event))
+	if e == nil {
+		return
 	}
+	e.By = to
+	for b := range e.before {
+		e.before[b].By = to
+	}
+	s.moves()
 }

@@ -97,19 +97,13 @@ func trim(items []Item, f Field) []Item {
 // leastOf returns the index of the most dispensable finding, judged at the time of the newest one.
 func leastOf(items []Item) int {
 	now, least := items[len(items)-1].At, 0
-	for k, i := range items {
-		if less(i, items[least], now) {
+	for k, a := range items {
+		b := items[least]
+		if cmp.Or(yes(b.Stale(now))-yes(a.Stale(now)), yes(b.Used)-yes(a.Used), cmp.Compare(a.Confidence, b.Confidence)) < 0 {
 			least = k
 		}
 	}
 	return least
-}
-
-// less reports whether finding a is more dispensable than b.
-func less(a, b Item, now time.Time) bool {
-	return cmp.Or(
-		yes(b.Stale(now))-yes(a.Stale(now)), yes(b.Used)-yes(a.Used), cmp.Compare(a.Confidence, b.Confidence),
-	) < 0
 }
 
 func yes(is bool) int {
@@ -121,26 +115,6 @@ func yes(is bool) int {
 
 // Stale reports whether i is a finding that no longer holds at now.
 func (i Item) Stale(now time.Time) bool { return !i.Until.IsZero() && !i.Until.After(now) }
-
-// Since returns the changes from position pos on, the next position to ask for, and a channel that
-// is closed when there are more. missed counts the changes from pos on that are no longer kept.
-func (v View) Since(pos int64) (items []Item, next, missed int64, more <-chan struct{}) {
-	s := v.scene
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.grown == nil {
-		s.grown = make(chan struct{})
-	}
-	first := s.next - int64(len(s.log))
-	missed = max(0, first-pos)
-	from := min(max(0, pos-first), int64(len(s.log)))
-	for _, i := range s.log[from:] {
-		if v.shows(i) && i.Text != "" {
-			items = append(items, i)
-		}
-	}
-	return items, s.next, missed, s.grown
-}
 
 const (
 	// unseen is how long a continuous sense may be silent before the prompt says that it has

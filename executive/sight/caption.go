@@ -3,9 +3,7 @@ package sight
 import (
 	"context"
 	"errors"
-	"log/slog"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -18,9 +16,6 @@ const (
 	// coolDown is the least time between two descriptions: somebody who comes also comes nearer and
 	// sits down, and each of these changes the picture.
 	coolDown = time.Minute
-
-	// hour is the time for which a budget counts.
-	hour = time.Hour
 
 	// longestCaption is the longest description that is kept, in bytes: two sentences.
 	longestCaption = 300
@@ -94,19 +89,19 @@ func (c *Captioner) Next(now time.Time, hourly int, allowed, quiet bool, take fu
 	return is
 }
 
-// Ask asks a model what is in the picture, and returns its answer; empty if there is none. A model
+// ask asks a model what is in the picture, and returns its answer; empty if there is none. A model
 // that does not accept pictures is not asked. The cost goes to the log, the answer does not.
-func (p *Captioned) Ask(ctx context.Context, of llm.Service, engine, model string, now func() time.Time, log *slog.Logger) earshot.Text {
-	began, camera := now(), p.Look.Camera.Name
+func (v *Viewer) ask(ctx context.Context, p *Captioned, by Describer) earshot.Text {
+	began, camera := v.Now(), p.Look.Camera.Name
 	var text strings.Builder
 	var cost llm.Done
-	for d, err := range of.Stream(ctx, Describe(p.Look.picture, engine, model)) {
+	for d, err := range by.Model.Stream(ctx, Describe(p.Look.picture, by.Engine, by.Name)) {
 		if err != nil {
 			why := "it was stopped for something more urgent"
 			if fault, is := errors.AsType[*llm.Error](err); is {
 				why = string(fault.Fault)
 			}
-			log.Debug("a picture is not described", "camera", camera, "why", why)
+			v.Log.Debug("a picture is not described", "camera", camera, "why", why)
 			return ""
 		}
 		if d.Done != nil {
@@ -116,7 +111,7 @@ func (p *Captioned) Ask(ctx context.Context, of llm.Service, engine, model strin
 			break
 		}
 	}
-	log.Info("a picture was described", "camera", camera, "prompt_tokens", cost.PromptTokens, "reply_tokens", cost.ReplyTokens, "latency", now().Sub(began))
+	v.Log.Info("a picture was described", "camera", camera, "prompt_tokens", cost.PromptTokens, "reply_tokens", cost.ReplyTokens, "latency", v.Now().Sub(began))
 	return Caption(text.String())
 }
 
@@ -132,33 +127,22 @@ type Describer struct {
 // unless there is none or it has been stopped. ctx ends for keep, too, when it is stopped.
 func (v *Viewer) Describe(ctx context.Context, p *Captioned, by Describer, keep func(context.Context, earshot.Text)) {
 	v.Captioner.Running.Store(true)
-	v.Go(func() {
-		defer v.Done()
-		defer v.Captioner.Running.Store(false)
-		ctx, stop := unless(ctx, by.Stop)
-		defer stop()
-		if text := p.Ask(ctx, by.Model, by.Engine, by.Name, v.Now, v.Log); text != "" && ctx.Err() == nil {
-			keep(ctx, text)
-		}
-	})
-}
-
-// unless returns a context that ends with ctx, or as soon as changed is closed. stop must be called
-// when it is no longer needed.
-func unless(ctx context.Context, changed <-chan struct{}) (_ context.Context, stop func()) {
-	ctx, cancel := context.WithCancel(ctx)
-	var watching sync.WaitGroup
-	watching.Go(func() {
+	ctx, stop := context.WithCancel(ctx)
+	v.running.Go(func() {
 		select {
-		case <-changed:
-			cancel()
+		case <-by.Stop:
+			stop()
 		case <-ctx.Done():
 		}
 	})
-	return ctx, func() {
-		cancel()
-		watching.Wait()
-	}
+	v.running.Go(func() {
+		defer v.Done()
+		defer v.Captioner.Running.Store(false)
+		defer stop()
+		if text := v.ask(ctx, p, by); text != "" && ctx.Err() == nil {
+			keep(ctx, text)
+		}
+	})
 }
 
 // Event returns the body of the event that keeps a description.
@@ -175,7 +159,7 @@ type Budget struct {
 
 // Allows reports whether another picture may be described at now, if hourly may be in an hour.
 func (b *Budget) Allows(now time.Time, hourly int) bool {
-	for len(b.at) > 0 && now.Sub(b.at[0]) >= hour {
+	for len(b.at) > 0 && now.Sub(b.at[0]) >= time.Hour {
 		b.at = b.at[1:]
 	}
 	return len(b.at) < hourly && (len(b.at) == 0 || now.Sub(b.at[len(b.at)-1]) >= coolDown)
@@ -211,9 +195,5 @@ func Describe(p earshot.Picture, engine, model string) *llm.Request {
 // Caption returns a description as it is kept: in one line, and shortened. It is empty if text is
 // not a description.
 func Caption(text string) earshot.Text {
-	line := strings.Join(strings.Fields(strings.Map(printable, strings.ToValidUTF8(text, ""))), " ")
-	if len(line) > longestCaption {
-		line = strings.ToValidUTF8(line[:longestCaption], "") + "…"
-	}
-	return earshot.Text(line)
+	return earshot.Text(oneLine(text, longestCaption))
 }

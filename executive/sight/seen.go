@@ -14,14 +14,13 @@ import (
 // Found returns what the detectors found in a picture, worded to follow "I see". The text of a code
 // is quoted, because it is data.
 func Found(p earshot.Picture) earshot.Text {
-	var codes []string
+	found := []string{number(People(p.Seen))}
 	for _, s := range p.Seen {
-		if s.What == earshot.Code && len(codes) < mostCodes {
-			codes = append(codes, "a code that says "+Quoted(s.Text, longestCode))
+		if s.What == earshot.Code && len(found) <= mostCodes {
+			found = append(found, "a code that says "+Quoted(s.Text, longestCode))
 		}
 	}
-	found := []string{number(People(p.Seen))}
-	return earshot.Text(strings.Join(append(found, codes...), ", and "))
+	return earshot.Text(strings.Join(found, ", and "))
 }
 
 // People returns how many people were found. A face belongs to the body that contains its middle.
@@ -68,16 +67,17 @@ func number(n int) string {
 // of at most so many bytes, which can neither end the sentence nor continue it. Such a sentence
 // must still be escaped before it is put into a prompt.
 func Quoted(text earshot.Text, most int) string {
-	line := strings.Join(strings.Fields(strings.ToValidUTF8(string(text), "\uFFFD")), " ")
-	line = strings.Map(printable, strings.ReplaceAll(line, `"`, "'"))
+	return `"` + strings.ReplaceAll(oneLine(string(text), most), `"`, "'") + `"`
+}
+
+// oneLine returns text in one line that can be printed, of at most so many bytes and an ellipsis if
+// there is more.
+func oneLine(text string, most int) string {
+	line := strings.Join(strings.Fields(strings.Map(printable, strings.ToValidUTF8(text, ""))), " ")
 	if len(line) > most {
-		cut := most
-		for cut > 0 && !utf8.RuneStart(line[cut]) {
-			cut--
-		}
-		line = line[:cut] + "…"
+		line = strings.ToValidUTF8(line[:most], "") + "…"
 	}
-	return `"` + line + `"`
+	return line
 }
 
 // printable maps a rune to one that can be printed. It removes invisible runes, which could reverse

@@ -92,9 +92,6 @@ func (v *Viewer) List() []Camera {
 	return v.Cameras.Cameras()
 }
 
-// Go runs f, for which [Viewer.Wait] waits.
-func (v *Viewer) Go(f func()) { v.running.Go(f) }
-
 // Wait returns when no look is being taken any more.
 func (v *Viewer) Wait() { v.running.Wait() }
 
@@ -157,7 +154,7 @@ func (v *Viewer) Take(ctx context.Context, c Camera, at time.Time) *Look {
 		return NoLook(c)
 	}
 	l := &Look{Camera: c, done: make(chan struct{})}
-	v.Go(func() {
+	v.running.Go(func() {
 		began := v.Now()
 		l.picture, l.seen = v.Through(ctx, c.Name, at)
 		l.took = v.Now().Sub(began)

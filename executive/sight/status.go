@@ -90,26 +90,6 @@ func camera(h earshot.Handle) string { return h.Provider + ":" + h.ID }
 // Name returns how texts refer to a camera.
 func Name(h earshot.Handle) string { return earshot.CameraCalled(participants.OneLine(h.ID)) }
 
-// note records what a camera sees, and returns its status. fits is false if this is older than the
-// camera's last report.
-func (v *Statuses) note(name string, at time.Time, people int, eyes earshot.Eyesight) (is cameraStatus, fits bool) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	is, known := v.all[name]
-	switch {
-	case !known:
-		is.sees = -1
-	case at.Before(is.last):
-		return is, false
-	}
-	is.last = at
-	if eyes == earshot.Clear {
-		is.at, is.sees = at, people
-	}
-	v.keep(name, is)
-	return is, true
-}
-
 // people returns how many people a camera saw around a time, 0 if unknown.
 func (v *Statuses) people(name string, at time.Time) int {
 	v.mu.Lock()
@@ -124,19 +104,6 @@ func (v *Statuses) people(name string, at time.Time) int {
 // stillThere is how long before and after a camera saw somebody they count as being in its
 // pictures.
 const stillThere = 3 * time.Second
-
-// light records how bright it is in front of a known camera, and returns the word for that.
-func (v *Statuses) light(name string, brightness float64) (light string, fits bool) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	is, known := v.all[name]
-	if !known {
-		return "", false
-	}
-	is.light = called(is.light, brightness)
-	v.keep(name, is)
-	return is.light, true
-}
 
 // called returns the word for a brightness; was is the previous word.
 func called(was string, brightness float64) string {
@@ -184,10 +151,20 @@ func Item(e earshot.Event, s earshot.Sight) scene.Item {
 // the camera no longer sees anything, the entry says what it saw last, and when. fits is false if
 // this is older than the camera's last report.
 func (v *Statuses) People(e earshot.Event, people int, eyes earshot.Eyesight) (i scene.Item, fits bool) {
-	is, fits := v.note(e.From.ID, e.At, people, eyes)
-	if !fits {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	is, known := v.all[e.From.ID]
+	switch {
+	case !known:
+		is.sees = -1
+	case e.At.Before(is.last):
 		return i, false
 	}
+	is.last = e.At
+	if eyes == earshot.Clear {
+		is.at, is.sees = e.At, people
+	}
+	v.keep(e.From.ID, is)
 	text := earshot.InView(people)
 	if eyes != earshot.Clear {
 		text = string(eyes.Words())
@@ -207,13 +184,17 @@ func (v *Statuses) Light(e earshot.Event, g earshot.Glance) (i scene.Item, fits 
 	if g.Eyes != earshot.Clear && g.Eyes != earshot.Dark {
 		return i, false
 	}
-	light, fits := v.light(e.From.ID, g.Brightness)
-	if !fits {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	is, known := v.all[e.From.ID]
+	if !known {
 		return i, false
 	}
+	is.light = called(is.light, g.Brightness)
+	v.keep(e.From.ID, is)
 	return scene.Item{
 		ID: "light:" + camera(e.From), Field: scene.Environment, Source: e.From.Provider, At: e.At, Watched: true,
-		Text:       earshot.Text("it is " + light + " before the " + Name(e.From)),
+		Text:       earshot.Text("it is " + is.light + " before the " + Name(e.From)),
 		Visibility: earshot.Visibility{Scope: earshot.Public},
 	}, true
 }

@@ -76,14 +76,7 @@ type Handler struct {
 func New(h Host) *Handler {
 	s := &Handler{Host: h, Presence: hearing.NewPresence()}
 	s.Listener = hearing.New(hearing.Host{
-		People: h.People, Voices: h.Voices, Echo: &s.Echo, Activity: h.Activity, Settings: h.Settings, Agents: h.Agents, Now: h.Now,
-		Turn: func() (hearing.Turn, bool) {
-			live, agent := h.Turn()
-			if live == nil {
-				return hearing.Turn{}, false
-			}
-			return hearing.Turn{Message: live.Message, Agent: agent.ID}, true
-		},
+		People: h.People, Voices: h.Voices, Echo: &s.Echo, Activity: h.Activity, Settings: h.Settings, Agents: h.Agents, Turn: h.Turn, Now: h.Now,
 	})
 	return s
 }
@@ -103,7 +96,7 @@ func (s *Handler) NoteUtterance(in *admission.Input) {
 func (s *Handler) NoteReply(q *question.Question, reply earshot.Reply) {
 	said := reply.Delivered()
 	if _, aloud := q.Message.Body.(earshot.Utterance); aloud && !q.Protected() && (said != "" || reply.Cut != nil) {
-		s.Listener.Talked(hearing.Exchange{Message: q.Message, Agent: q.Seat.ID, Continues: q.Follows, AsksBack: q.AsksBack}, s.Now())
+		s.Listener.Talked(q, s.Now())
 	}
 	if q.Aloud && reply.Outcome == earshot.Completed {
 		s.Listener.SaidAloud(said)

@@ -1,6 +1,7 @@
 package turn
 
 import (
+	"strings"
 	"unicode"
 	"unicode/utf8"
 )
@@ -47,22 +48,10 @@ func clause(text []byte, all bool) int {
 }
 
 // stop reports whether a voice takes a breath after b when a space follows.
-func stop(b byte) bool {
-	switch b {
-	case '.', '!', '?', ';', ':', ',', ')', '"':
-		return true
-	}
-	return false
-}
+func stop(b byte) bool { return strings.IndexByte(`.!?;:,)"`, b) >= 0 }
 
 // wide reports whether r ends a clause by itself, as in scripts without spaces.
-func wide(r rune) bool {
-	switch r {
-	case '。', '！', '？', '；', '：', '，', '、', '…':
-		return true
-	}
-	return false
-}
+func wide(r rune) bool { return strings.ContainsRune("。！？；：，、…", r) }
 
 // spaces returns the end of the white space at i: it belongs to the clause
 // before it.

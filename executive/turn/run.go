@@ -1,6 +1,7 @@
 package turn
 
 import (
+	"cmp"
 	"context"
 	"iter"
 	"slices"
@@ -11,6 +12,11 @@ import (
 	"earshot/internal/mailbox"
 	"earshot/interrupt"
 )
+
+// stall is how long an outlet may make no progress, without being paused, after the last word was
+// handed to it. It is then given up: a terminal that somebody has stopped for longer has been
+// forgotten.
+const stall = 30 * time.Second
 
 // A Spec is what a turn needs in order to run.
 type Spec struct {
@@ -31,10 +37,6 @@ type Spec struct {
 	// Drain is how long the outlets may take after a cut to report where they stopped. An outlet
 	// that reports nothing until then counts as stopped at its last reported position.
 	Drain time.Duration
-
-	// Stall is how long an outlet may make no progress, without being paused, after the last word
-	// was handed to it. It is then given up. Zero means never.
-	Stall time.Duration
 
 	// Filler, if set, is said where a voice has nothing to say yet.
 	Filler *Filler
@@ -86,6 +88,7 @@ func NewFiller(id earshot.TurnID, after time.Duration, working func() (tool, spo
 // says why the turn failed; being cut is no failure. Ending ctx cuts the turn. Run panics if the
 // floor is taken, because a room has one turn at a time.
 func Run(ctx context.Context, spec Spec) (earshot.Reply, error) {
+	spec.Tracker = cmp.Or(spec.Tracker, new(Tracker))
 	r := newRunning(spec)
 	model, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
@@ -189,7 +192,7 @@ func (r *runner) own(ctx context.Context) {
 	if f := r.spec.Filler; f != nil {
 		late = time.After(f.After)
 	}
-	var stall <-chan time.Time // begins once the text is complete
+	var stalled <-chan time.Time // begins once the text is complete
 	for !r.state.Ended() {
 		next := pieces
 		if r.full() {
@@ -219,7 +222,7 @@ func (r *runner) own(ctx context.Context) {
 			}
 		case <-drain:
 			r.step(Event{Kind: Expired})
-		case <-stall:
+		case <-stalled:
 			held := r.held()
 			if r.gather(); !held && !r.moved { // it may have been let go on just now
 				r.step(Event{Kind: Expired})
@@ -229,8 +232,8 @@ func (r *runner) own(ctx context.Context) {
 		if drain == nil && r.state.cut != nil {
 			drain = time.After(r.spec.Drain)
 		}
-		if r.moved && r.state.closed && r.spec.Stall > 0 {
-			stall = time.After(r.spec.Stall)
+		if r.moved && r.state.closed {
+			stalled = time.After(stall)
 		}
 		r.moved = false
 	}

@@ -47,7 +47,7 @@ func spec(floor *interrupt.Floor, outlets ...earshot.Outlet) turn.Spec {
 	return turn.Spec{
 		Opening: earshot.Opening{Turn: "t1", About: "e1", Name: "Earshot"},
 		Floor:   floor, Outlets: outlets, Text: words(tides, 5*time.Millisecond),
-		Ahead: 8, Drain: time.Second, Stall: 30 * time.Second,
+		Ahead: 8, Drain: time.Second,
 	}
 }
 

@@ -64,9 +64,6 @@ func (w *Tracker) Timings() Timings {
 
 // begin makes the tracker show a turn from now on.
 func (w *Tracker) begin(s *State, names []string) {
-	if w == nil {
-		return
-	}
 	w.mu.Lock()
 	w.state, w.names = s, slices.Clone(names)
 	w.mu.Unlock()
@@ -74,9 +71,6 @@ func (w *Tracker) begin(s *State, names []string) {
 
 // step has the state take a step, and notes the result.
 func (w *Tracker) step(s *State, e Event) []Act {
-	if w == nil {
-		return s.Next(e)
-	}
 	w.mu.Lock()
 	acts := s.Next(e)
 	if w.moments.Clause.IsZero() && slices.ContainsFunc(acts, func(a Act) bool { return a.Kind == Say && a.Clause.Text != "" }) {
@@ -97,9 +91,6 @@ func (w *Tracker) step(s *State, e Event) []Act {
 
 // told notes what the outlets are told.
 func (w *Tracker) told(c earshot.Control) {
-	if w == nil {
-		return
-	}
 	w.mu.Lock()
 	moved := w.paused != (c == earshot.Pause)
 	w.paused = c == earshot.Pause

@@ -32,6 +32,14 @@ func (r *Room) seatOf(agent earshot.ParticipantID) *seat.Seat { return seat.Find
 // speech ends in a moment, and questions to it are given up; its words stay.
 func (r *Room) Reseat() { r.owner.Wake() }
 
+// Announce shows everybody in the room what happened to an agent. It takes effect at once: see
+// [Room.Reseat].
+func (r *Room) Announce(e earshot.Event) {
+	e.Room = r.cfg.ID
+	r.Reseat()
+	r.show(e)
+}
+
 // syncSeats gives a seat to each agent that now has one, and takes it from each that has none any
 // more. An agent that was asked by another is then no longer listened to. It reports whether any
 // agent came or went.
@@ -63,6 +71,24 @@ func (r *Room) syncSeats() (changed bool) {
 	r.drop(func(q question.Question) bool { return !slices.Contains(now, q.Seat) })
 	return changed
 }
+
+// ensureAwake reports whether a seat is awake. If its dialogue cannot be read, that is reported
+// once: an answer without it would come from somebody who has forgotten everything.
+func (r *Room) ensureAwake(ctx context.Context, s *seat.Seat) bool {
+	err := r.wakeSeat(ctx, s)
+	ill := r.notices.Faults.Has(memoryFault)
+	switch {
+	case err != nil:
+		r.cfg.Log.Warn("a seat cannot be woken", "agent", s.ID, "err", err)
+		r.notices.ReportOnce(earshot.Notice{Key: memoryFault, Text: "the earlier conversation cannot be read, so " + s.Name + " cannot answer", Cure: "earshot doctor"})
+	case ill:
+		r.Report(earshot.Notice{Key: memoryFault, Text: "the earlier conversation can be read again", Over: true})
+	}
+	return err == nil
+}
+
+// memoryFault is the key of faults of the dialogues.
+const memoryFault = "memory"
 
 // wakeSeat wakes a sleeping seat.
 func (r *Room) wakeSeat(ctx context.Context, s *seat.Seat) error {
@@ -112,11 +138,9 @@ func (r *Room) sleeps(s *seat.Seat) (time.Time, bool) {
 	if !s.Awake || r.cfg.Recall == nil || slices.ContainsFunc(r.pending, func(q question.Question) bool { return q.Seat == s }) {
 		return time.Time{}, false
 	}
-	r.live.mu.Lock()
-	talks := r.live.turn != nil && r.live.turn.Seat == s
-	r.live.mu.Unlock()
+	live, _ := r.live.question()
 	after := r.set.AgentsSleepAfter.Duration()
-	return s.Touched.Add(after), after > 0 && !talks
+	return s.Touched.Add(after), after > 0 && (live == nil || live.Seat != s)
 }
 
 // recallable returns a message that the room remembers, as others can quote it.

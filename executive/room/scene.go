@@ -2,18 +2,36 @@ package room
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"time"
 
 	"earshot"
 	"earshot/conversation"
 	"earshot/executive"
+	"earshot/executive/addressing"
 	"earshot/executive/admission"
+	"earshot/executive/command"
+	"earshot/executive/perception"
 	"earshot/executive/presence"
+	"earshot/executive/prompt"
 	"earshot/executive/reflex"
 	"earshot/executive/scene"
 	"earshot/executive/sight"
+	"earshot/participants"
 )
+
+// Going returns the time and the scene, as everybody in a may know it.
+func (r *Room) Going(a earshot.Audience) []scene.Item {
+	now := r.cfg.Now()
+	r.tellPresence(now)
+	return append([]scene.Item{prompt.TimeOf(now)}, r.sceneFor(a, now)...)
+}
+
+// sceneFor returns the scene as everybody in a may know it now.
+func (r *Room) sceneFor(a earshot.Audience, now time.Time) []scene.Item {
+	return r.scene.For(a).Shown(now, r.cfg.Settings().ContextWindow.Duration(), addressing.IDs(r.agents()))
+}
 
 // observePresence takes in what tells who is here, before anything waits for a disk.
 func (r *Room) observePresence(in admission.Input) {
@@ -22,13 +40,6 @@ func (r *Room) observePresence(in admission.Input) {
 		if i, fits := r.viewer.Status.People(in.Event, l.People, l.Eyes); fits {
 			r.observeItem(i)
 		}
-	}
-}
-
-// updateCameraLight records in the scene how light it is.
-func (r *Room) updateCameraLight(e earshot.Event, g earshot.Glance) {
-	if i, fits := r.viewer.Status.Light(e, g); fits {
-		r.observeItem(i)
 	}
 }
 
@@ -46,6 +57,48 @@ func (r *Room) tellPresence(now time.Time) {
 			r.overruled(was, source)
 		}
 	})
+}
+
+// amend records an edit if it still fits when its turn has come, so that nobody changes what they
+// have not seen. The edit is visible to those who may see what it changes, and is deleted with
+// that.
+func (r *Room) amend(ctx context.Context, e earshot.Event, a earshot.Audience) error {
+	edit := e.Body.(earshot.Edit)
+	return r.entries.KeepIf(ctx, e, func() error {
+		_, err := r.scene.For(a).Check(edit)
+		return err
+	})
+}
+
+// overruled records that a correction is over, because the sense has observed something else since.
+func (r *Room) overruled(was scene.Item, source string) {
+	e := scene.Alter(r.event(was.Visibility, earshot.Edit{}), earshot.Edit{Act: earshot.Ended, Undoes: was.Event, Source: source}, was)
+	_, _ = r.entries.Enqueue(e, nil) // if it is not kept, the correction applies again after a start
+}
+
+// reportCorrection tells the part of the program that was wrong that somebody has corrected it.
+func (r *Room) reportCorrection(e earshot.Event) {
+	b, ok := e.Body.(earshot.Edit)
+	if !ok || r.cfg.Corrected == nil {
+		return
+	}
+	if source := r.scene.Wrote(b); source != "" {
+		r.cfg.Corrected(source, e)
+	}
+}
+
+// contextResync answers /context resync.
+func (r *Room) contextResync(ctx context.Context, c command.Call) (string, error) {
+	if c.By.ID == "" || c.By.ID == participants.Generic {
+		return "", errors.New("say who you are first, with --identity NAME")
+	}
+	var differed bool
+	var failed error
+	lost := r.owner.Do(ctx, func(ctx context.Context) { differed, failed = r.perceiver.Resync(ctx) })
+	if err := errors.Join(failed, lost); err != nil {
+		return "", err
+	}
+	return perception.Answer(differed), nil
 }
 
 // cameras returns those that agents of this room can look through.

@@ -2,8 +2,10 @@ package room
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -12,6 +14,7 @@ import (
 	"earshot/executive/admission"
 	"earshot/executive/chain"
 	"earshot/executive/delivery"
+	"earshot/executive/dialogue"
 	"earshot/executive/generation"
 	"earshot/executive/latency"
 	"earshot/executive/midturn"
@@ -20,6 +23,7 @@ import (
 	"earshot/executive/turn"
 	"earshot/executive/unasked"
 	"earshot/interrupt"
+	"earshot/llm"
 )
 
 // A turnResult says how a turn ended.
@@ -114,7 +118,7 @@ func (r *Room) begin(ctx context.Context, q question.Question, turns *sync.WaitG
 		return
 	}
 	set := r.set
-	places := r.outlets(q, set)
+	places := r.outlets(q)
 	if len(places) == 0 && q.Message.Visibility.Scope == earshot.Private {
 		r.notices.Tell(q.Message.Via, earshot.Notice{Text: "I cannot answer that in private here: others can read this, too"})
 		r.giveUp(q)
@@ -130,7 +134,7 @@ func (r *Room) begin(ctx context.Context, q question.Question, turns *sync.WaitG
 	r.speech.StopListening()
 	q.AsOf = r.preparation.AsOf(q, r.cfg.Now())
 	q.Begins(r.cfg.Now, r.changes.Notify)
-	spec := r.spec(q, set)
+	spec := r.spec(q)
 	q.Progress = midturn.NewProgress(admission.Words(q.Message.Body), r.cfg.Now())
 	var asked *generation.Request
 	spec.Text, asked = r.reply.Words(set, &q, slices.ContainsFunc(places, (*delivery.Outlet).Audible))
@@ -156,34 +160,16 @@ func (r *Room) begin(ctx context.Context, q question.Question, turns *sync.WaitG
 	})
 }
 
-// ensureAwake reports whether a seat is awake. If its dialogue cannot be read, that is reported
-// once: an answer without it would come from somebody who has forgotten everything.
-func (r *Room) ensureAwake(ctx context.Context, s *seat.Seat) bool {
-	err := r.wakeSeat(ctx, s)
-	ill := r.notices.Faults.Has(memoryFault)
-	switch {
-	case err != nil:
-		r.cfg.Log.Warn("a seat cannot be woken", "agent", s.ID, "err", err)
-		r.notices.ReportOnce(earshot.Notice{Key: memoryFault, Text: "the earlier conversation cannot be read, so " + s.Name + " cannot answer", Cure: "earshot doctor"})
-	case ill:
-		r.Report(earshot.Notice{Key: memoryFault, Text: "the earlier conversation can be read again", Over: true})
-	}
-	return err == nil
-}
-
-// memoryFault is the key of faults of the dialogues.
-const memoryFault = "memory"
-
 // spec returns the specification of the turn of q.
-func (r *Room) spec(q question.Question, set executive.Config) turn.Spec {
+func (r *Room) spec(q question.Question) turn.Spec {
 	return turn.Spec{
 		Opening: earshot.Opening{
 			Turn: q.Turn, About: q.About(), Root: q.Origin(), Name: q.Seat.Name,
 			To: r.cfg.People.Current(q.Whom()), Private: q.Message.Visibility.Scope == earshot.Private,
 			Protected: q.Protected(),
 		},
-		Floor: r.floor, Since: q.Ticket, Ahead: set.Streaming.BufferSize,
-		Whole: !set.Streaming.DisplayPartial, Drain: drain, Stall: stall,
+		Floor: r.floor, Since: q.Ticket, Ahead: r.set.Streaming.BufferSize,
+		Whole: !r.set.Streaming.DisplayPartial, Drain: drain,
 		Lost: func(outlet string, err error) {
 			r.cfg.Log.Warn("an outlet failed; the turn goes on without it", "outlet", outlet, "turn", q.Turn, "err", err)
 		},
@@ -224,18 +210,15 @@ func (r *Room) conclude(ctx context.Context, e turnResult) {
 	}
 	if e.Generation != nil {
 		e.Question.Seat.ForeignNames += e.Generation.Filter.Envelopes.Foreign
-	}
-	if e.Generation != nil && e.Generation.Halved {
-		r.notices.ReportOnce(earshot.Notice{
-			Key: "context", Text: "the dialogue is too long for the model, so its older half was left out",
-			Cure: "choose a model with a larger context, or enlarge it (for Ollama: OLLAMA_CONTEXT_LENGTH)",
-		})
+		if e.Generation.Halved {
+			r.notices.ReportOnce(earshot.Notice{
+				Key: "context", Text: "the dialogue is too long for the model, so its older half was left out",
+				Cure: "choose a model with a larger context, or enlarge it (for Ollama: OLLAMA_CONTEXT_LENGTH)",
+			})
+		}
 	}
 	r.speech.NoteReply(&e.Question, e.Reply)
-	if e.Reply.Offered != "" && e.Reply.Handover == nil {
-		e.Question.Seat.History.Spoke(done)
-		e.Question.Seat.History.TrackCut(done)
-	}
+	e.Question.Seat.History.Spoke(done)
 	if e.err != nil {
 		level := slog.LevelWarn
 		if n.Key != "" && !news {
@@ -248,4 +231,82 @@ func (r *Room) conclude(ctx context.Context, e turnResult) {
 	if slices.ContainsFunc(r.keep(ctx), func(kept earshot.Event) bool { return kept.ID == done.ID && kept.Body.Kind() == earshot.KindReply }) {
 		r.chain.Follow(ctx, &e.Result, done, calls)
 	}
+}
+
+// A reply that was cut off can be resumed, whatever is answered in between, until it has been, or
+// another reply of the same conversation is cut off, or it is forgotten, or it grows old. All of
+// that follows from the replies on record, so it is the same after a restart.
+
+// cutOff notes in a reply that has ended whether it can be resumed, and which one it has resumed.
+func (r *Room) cutOff(e *turnResult) {
+	reply := &e.Reply
+	reply.Resumes = e.Question.Resumes.ID
+	if reply.Reflex && reply.Resumes == "" || reply.Offered == "" {
+		return // a reflex answers again instead
+	}
+	if reply.Outcome == earshot.Interrupted {
+		cut, _ := e.Question.Resumes.Body.(earshot.Reply)
+		reply.Unfinished = reply.Unfinished || reply.Truncated || reply.Reflex && cut.Unfinished
+	}
+	if within := e.set.Interruption.ResumeWithin.Duration(); within > 0 && dialogue.Unfinished(*reply) {
+		reply.Resumable = r.cfg.Now().Add(within).Round(time.Microsecond)
+	}
+}
+
+// recordLatency records how long a turn took.
+func (r *Room) recordLatency(t latency.Record) {
+	r.live.mu.Lock()
+	r.live.latencies.Add(t)
+	r.live.mu.Unlock()
+	r.changes.Notify()
+	if r.cfg.Took != nil {
+		r.cfg.Took(t.Latency)
+	}
+}
+
+// health returns the notice that follows from how a turn ended, if it is due at once: that the
+// model fails, the first time. A recovery is reported by announceRecoveries.
+func (r *Room) health(e turnResult) (earshot.Notice, bool) {
+	model := r.modelOf(e.Question.Seat)
+	switch {
+	case errors.Is(e.err, llm.ErrParked): // it was busy, and is well
+	case e.err != nil && e.Generation != nil && !errors.Is(e.err, turn.ErrUnheard):
+		n := generation.FaultNotice(e.err)
+		n.Key = model
+		if e.Question.Rests.Visibility.Scope == earshot.Private {
+			n.Text = generation.FaultKind(e.err) // everybody is told, and a server's text may quote what it was asked
+		}
+		return n, r.notices.Faults.Change(r.cfg.Now(), n)
+	case e.err == nil && e.Generation != nil && e.Reply.Offered != "" && r.notices.Faults.Has(model):
+		n := earshot.Notice{Key: model, Text: "the " + model + " answers again", Over: true}
+		return n, r.notices.Faults.Change(r.cfg.Now(), n)
+	}
+	return earshot.Notice{}, false
+}
+
+// announceRecoveries reports what is back. For a model that is kept, too, as its failure was.
+func (r *Room) announceRecoveries(ctx context.Context) {
+	for _, n := range r.notices.Faults.Steady(r.cfg.Now()) {
+		if strings.HasPrefix(n.Key, generation.FaultKey) {
+			r.records.unsaved.Add(r.event(earshot.Visibility{Scope: earshot.System}, n))
+			continue
+		}
+		r.notices.Warn(n)
+	}
+	r.keep(ctx)
+}
+
+// modelWorks reports whether an agent has a model that did not fail last time.
+func (r *Room) modelWorks(s *seat.Seat) bool {
+	return r.cfg.Model != nil && !r.notices.Faults.Has(r.modelOf(s))
+}
+
+// modelOf returns the key of faults of an agent's model. An agent that uses the main agent's model
+// shares its key.
+func (r *Room) modelOf(s *seat.Seat) string {
+	engine, model := s.EngineAndModel(r.set)
+	if mainEngine, mainModel := r.seats[0].EngineAndModel(r.set); engine == mainEngine && model == mainModel {
+		return generation.FaultKey
+	}
+	return generation.FaultKey + " of " + s.Name
 }

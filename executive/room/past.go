@@ -1,16 +1,56 @@
 package room
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"time"
 
 	"earshot"
+	"earshot/api"
 	"earshot/executive/admission"
 	"earshot/executive/delivery"
+	"earshot/executive/latency"
 	"earshot/executive/question"
+	"earshot/executive/record"
 	"earshot/interrupt"
 )
+
+// restorePast continues from the past: the dialogue of the main agent, and what was under way when
+// earshot stopped without a word.
+func (r *Room) restorePast() {
+	r.seats[0].Awake = true
+	for _, e := range r.cfg.Past {
+		r.remember(e)
+		r.entries.RememberKept(e)
+		r.records.newest = max(r.records.newest, e.Sequence)
+		switch body := e.Body.(type) {
+		case earshot.ModeChange:
+			r.mode.Restore(body.Lasts())
+		case earshot.Reply:
+			if len(e.To) > 0 {
+				r.live.latencies.Add(latency.Record{Latency: api.Latency{Turn: body.Turn, Agent: e.Author, About: body.About}, Whom: e.To[0], Visibility: e.Visibility, Unmeasured: true})
+			}
+			if s := r.seatOf(e.Author); s != nil {
+				s.History.Spoke(e) // also for sleeping agents: a "go on" that calls nobody may mean them
+			}
+		}
+	}
+	r.mind.Resume(r.cfg.Past)
+	r.exchange.Askers.Restore(r.cfg.Past)
+	r.chain.Overdue = record.LastWords(r.cfg.Past, r.exchange.Kind)
+	r.unanswered.messages, r.unanswered.had = record.CutShort(r.cfg.Past)
+	r.records.began = r.records.newest
+	for _, s := range r.seats {
+		s.History.EndPresence()
+	}
+	for _, e := range record.Unended(r.cfg.Past) {
+		d := e.Body.(earshot.Decision)
+		lost := r.event(e.Visibility, earshot.Reply{Turn: d.Turn, About: d.About, Outcome: earshot.Failed, Fault: "earshot stopped in the middle of it; ask again"})
+		lost.Author, lost.Sources = d.Agent, []earshot.EventID{d.About}
+		r.records.unsaved.Add(lost)
+	}
+}
 
 // reunion is how long people who were waiting for an answer when earshot stopped may take to come
 // back: a terminal does within a second or two. After that the answer is for those who read it
@@ -25,14 +65,6 @@ type unanswered struct {
 	messages []earshot.Event
 	had      map[earshot.EventID][]earshot.ParticipantID // the agents that have had their turn about a message; other agents that it calls have not
 	until    time.Time                                   // zero before the first check
-}
-
-// putOff ends the turn of a question that nobody answers any more, because the program ends. It is
-// taken up when the program runs again.
-func (r *Room) putOff(q question.Question) {
-	r.records.unsaved.Add(r.end(q, earshot.Reply{
-		Outcome: earshot.Interrupted, Cut: &earshot.Interruption{Signal: interrupt.Shutdown.String(), At: r.cfg.Now()},
-	}))
 }
 
 // askUnanswered has the unanswered messages answered as soon as their author is present again and
@@ -63,7 +95,7 @@ func (r *Room) askUnanswered(ctx context.Context) {
 // receives reports whether the author of a message is here and reads, at an outlet, what is
 // answered: a terminal comes a moment after whoever sits at it.
 func (r *Room) receives(e earshot.Event) bool {
-	return r.resolver.Addressing.IsHere(e.Author) && slices.ContainsFunc(r.outlets(question.Question{Message: e}, r.set), func(p *delivery.Outlet) bool {
+	return r.resolver.Addressing.IsHere(e.Author) && slices.ContainsFunc(r.outlets(question.Question{Message: e}), func(p *delivery.Outlet) bool {
 		return r.notices.ReadsAt(p, r.cfg.People.Current(e.Author))
 	})
 }
@@ -94,4 +126,29 @@ func (r *Room) nextUnanswered() time.Time {
 		return until
 	}
 	return time.Time{} // something else may hold it up, and wakes the room when that is over
+}
+
+// Replay keeps an event that is on record elsewhere, exactly as it stands there: for example the
+// result of a command, when a day is replayed. Its consequences follow. It returns when the event
+// is kept.
+func (r *Room) Replay(ctx context.Context, e earshot.Event) error { return r.entries.Keep(ctx, e) }
+
+// ReplayCut repeats an interruption. The journal only has that it happened, since keys and voices
+// are not kept. An interrupted thought gives way.
+func (r *Room) ReplayCut(c earshot.Interruption, from earshot.Handle) {
+	s := &interrupt.Signal{Kind: interrupt.Command, From: from, By: c.By, Confidence: 1, At: c.At}
+	style := r.floor.CurrentStyle()
+	for k := interrupt.Ambient; k <= interrupt.Over; k++ {
+		if k.String() == c.Signal && interrupt.Judge(style, k) == interrupt.Cut {
+			s.Kind = k
+		}
+	}
+	s.From.Provider = cmp.Or(s.From.Provider, "earshot")
+	r.floor.Signal(s)
+}
+
+// ReplayYield makes the thought under way give way, as it did.
+func (r *Room) ReplayYield(c earshot.Interruption) {
+	r.mind.Park(c)
+	r.owner.Wake()
 }

@@ -1,4 +1,4 @@
-package record_test
+package admission
 
 import (
 	"fmt"
@@ -11,24 +11,17 @@ import (
 	"earshot/executive/record"
 )
 
-// An entry is one whose event waits for the journal or not.
-type entry struct {
-	event earshot.Event
-	waits bool
-}
-
-func (en *entry) Event() earshot.Event { return en.event }
-func (en *entry) Over() bool           { return !en.waits }
-
-func (en *entry) With(now earshot.Event) *entry { return &entry{event: now} }
-
 // said returns an entry of a message.
-func said(id string, text earshot.Text, waits bool) *entry {
-	return &entry{earshot.Event{ID: earshot.EventID(id), Author: "ann", Body: earshot.Message{Text: text}}, waits}
+func said(id string, text earshot.Text, waits bool) *Entry {
+	en := over(earshot.Event{ID: earshot.EventID(id), Author: "ann", Body: earshot.Message{Text: text}})
+	if waits {
+		en.done = make(chan struct{})
+	}
+	return en
 }
 
 // count returns how many entries are remembered.
-func count(c *record.RecentCache[*entry]) (n int) {
+func count(c *recentCache) (n int) {
 	c.Update(func(had earshot.Event) (earshot.Event, bool) {
 		n++
 		return had, false
@@ -53,7 +46,7 @@ func TestRecentIsBounded(t *testing.T) {
 		{"short texts", "a", 3 * most, false, most},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			var c record.RecentCache[*entry]
+			var c recentCache
 			for round := range 2 { // the second time, nothing of the first is counted
 				for i := range tt.add {
 					c.Add(said(fmt.Sprint(i), tt.text, tt.waits))
@@ -79,17 +72,17 @@ func TestRecentIsBounded(t *testing.T) {
 // TestRecent: by ID the entry that was added or updated last is found, and a reply by its turn.
 func TestRecent(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		var c record.RecentCache[*entry]
-		want := make(map[earshot.EventID]*entry)
+		var c recentCache
+		want := make(map[earshot.EventID]*Entry)
 		for n := range rapid.IntRange(0, 100).Draw(t, "steps") {
 			en := said(rapid.SampledFrom([]string{"1", "2", "3", "4"}).Draw(t, "id"), earshot.Text(fmt.Sprint(n)), rapid.Bool().Draw(t, "waits"))
-			id := en.event.ID
+			id := en.Event.ID
 			switch rapid.SampledFrom([]string{"add", "update", "remove"}).Draw(t, "act") {
 			case "add":
 				c.Add(en)
 				want[id] = en
 			case "update":
-				c.Update(func(had earshot.Event) (earshot.Event, bool) { return en.event, had.ID == id })
+				c.Update(func(had earshot.Event) (earshot.Event, bool) { return en.Event, had.ID == id })
 				if want[id] != nil {
 					want[id] = en
 				}
@@ -97,7 +90,7 @@ func TestRecent(t *testing.T) {
 				c.Remove(id)
 				delete(want, id)
 			}
-			if got, ok := c.Get(id); ok != (want[id] != nil) || ok && record.TextOf(got.event) != record.TextOf(want[id].event) {
+			if got, ok := c.Get(id); ok != (want[id] != nil) || ok && record.TextOf(got.Event) != record.TextOf(want[id].Event) {
 				t.Fatalf("%s is %v, want %v", id, got, want[id])
 			}
 			if got := count(&c); got != len(want) {
@@ -105,9 +98,9 @@ func TestRecent(t *testing.T) {
 			}
 		}
 	})
-	var c record.RecentCache[*entry]
+	var c recentCache
 	c.Add(said("1", "hello", false))
-	c.Add(&entry{event: earshot.Event{ID: "2", Body: earshot.Reply{Turn: "t"}}})
+	c.Add(over(earshot.Event{ID: "2", Body: earshot.Reply{Turn: "t"}}))
 	if e, none := c.Reply("t"), c.Reply("u"); e.ID != "2" || none.ID != "" {
 		t.Errorf("the reply of the turn is %q, that of another %q", e.ID, none.ID)
 	}
