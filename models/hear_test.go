@@ -176,7 +176,7 @@ func TestModelsThatAreNot(t *testing.T) {
 			spoiled(t, real, dir, tt.spoil, tt.with)
 			h := speech(t, "hear", dir)
 			err := stt.New(stt.Config{Dial: h.dial, Log: quiet}).Run(t.Context())
-			f, ok := errors.AsType[*stt.FaultError](err)
+			f, ok := errors.AsType[*models.FaultError](err)
 			if !ok {
 				t.Fatalf("it ended with %v", err)
 			}

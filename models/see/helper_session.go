@@ -8,6 +8,7 @@ import (
 
 	"earshot"
 	"earshot/internal/helper"
+	"earshot/models"
 	"earshot/models/see/wire"
 )
 
@@ -83,11 +84,7 @@ func (l *helperSession) sending(request uint32) {
 func (l *helperSession) control(m helper.Control, late *time.Timer) error {
 	switch m.Name {
 	case wire.FaultName:
-		var f wire.Fault
-		if err := m.Decode(&f); err != nil {
-			return err
-		}
-		return &FaultError{f}
+		return models.DecodeFault(m)
 	case wire.ReadyName:
 		r, err := wire.DecodeReady(m)
 		if err != nil {

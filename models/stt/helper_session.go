@@ -7,6 +7,7 @@ import (
 
 	"earshot/internal/audio"
 	"earshot/internal/helper"
+	"earshot/models"
 	"earshot/models/wire"
 )
 
@@ -162,11 +163,7 @@ func (l *helperSession) control(c helper.Control, load *time.Timer) error {
 		l.r.found(l)
 		return nil
 	case wire.FaultName:
-		var f wire.Fault
-		if err := c.Decode(&f); err != nil {
-			return err
-		}
-		return &FaultError{f}
+		return models.DecodeFault(c)
 	case wire.PartialName, wire.FinalName:
 		h, err := wire.DecodeHypothesis(c)
 		if err != nil {

@@ -22,7 +22,6 @@ import (
 	"earshot"
 	"earshot/internal/audio"
 	"earshot/internal/helper"
-	"earshot/models/wire"
 )
 
 // Longest is how much of an utterance is recognised: the longest utterance of an ear, 30 s, and
@@ -125,7 +124,7 @@ func New(cfg Config) *Recogniser {
 }
 
 // Run starts a helper and lives as long as it does. It returns nil when ctx ends, and otherwise
-// why the helper ended: a [*helper.DeathError], or a [*FaultError] if the helper knows the cause.
+// why the helper ended: a [*helper.DeathError], or a [*models.FaultError] if the helper knows the cause.
 // It may be called again after it has returned, never twice at a time.
 func (r *Recogniser) Run(ctx context.Context) error {
 	link, err := r.config.Dial()
@@ -206,20 +205,6 @@ func (r *Recogniser) poke() {
 	if r.life != nil {
 		r.life.poke()
 	}
-}
-
-// A FaultError is what the helper itself says is wrong with it.
-type FaultError struct{ fault wire.Fault }
-
-// Error says what is wrong.
-func (e *FaultError) Error() string { return e.fault.Text }
-
-// Cure returns what to do about it; empty if that is not known.
-func (e *FaultError) Cure() string { return e.fault.Cure }
-
-// Is reports whether the fault is lasting.
-func (e *FaultError) Is(target error) bool {
-	return target == errors.ErrUnsupported && e.fault.Lasting
 }
 
 // samplesIn is how many samples d holds.

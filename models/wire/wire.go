@@ -23,6 +23,7 @@ import (
 
 	"earshot"
 	"earshot/internal/helper"
+	"earshot/models"
 )
 
 // The names of the messages of control.
@@ -48,11 +49,7 @@ type Cancel struct {
 }
 
 // A Fault is why the helper cannot do its work.
-type Fault struct {
-	Text    string `json:"text"`
-	Cure    string `json:"cure,omitempty"`
-	Lasting bool   `json:"lasting,omitempty"` // no restart mends it
-}
+type Fault = models.Fault
 
 // OpenHear says what the helper listens for.
 type OpenHear struct {
