@@ -106,7 +106,6 @@ type Recogniser struct {
 
 	mu       sync.Mutex
 	sessions []*Session     // in the order in which they began; the first is being heard
-	spare    [][]int16      // for the samples of the next sessions
 	life     *helperSession // of the helper; nil if there is none
 	since    time.Time      // when there was none
 	loaded   time.Time      // deadline of the one that is loading; zero if none is
@@ -120,7 +119,7 @@ func New(cfg Config) *Recogniser {
 	if cfg.On == nil {
 		cfg.On = func(Phrase) {}
 	}
-	return &Recogniser{config: cfg, since: time.Now()}
+	return &Recogniser{config: cfg, since: time.Now(), spots: phraseFrames{frames: make([]spot, 0, mostSpots)}}
 }
 
 // Run starts a helper and lives as long as it does. It returns nil when ctx ends, and otherwise
@@ -133,7 +132,7 @@ func (r *Recogniser) Run(ctx context.Context) error {
 	}
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	l := newLife(r, link, stop)
+	l := &helperSession{r: r, link: link, kill: stop, more: make(chan struct{}, 1)}
 	load := time.AfterFunc(slow, func() { l.kill(errSilent) })
 	defer load.Stop()
 	r.loading()
