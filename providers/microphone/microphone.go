@@ -34,6 +34,7 @@ import (
 	"earshot/internal/audio"
 	"earshot/internal/mailbox"
 	"earshot/models/hear"
+	"earshot/models/stt"
 	"earshot/models/voiceprint"
 	"earshot/providers"
 )
@@ -64,13 +65,22 @@ type Session interface {
 }
 
 // A Result is what was recognised in an utterance.
-type Result struct {
-	Text       earshot.Text
-	Heard      time.Duration // how much of the sound it is based on; 0 is unknown
-	Confidence float64       // in Text, 0 to 1; 0 is unknown, as for most interim results
-	Final      bool          // nothing follows
-	Err        error         // why there is no text; only of a final one
+type Result = stt.Result
+
+// A recogniser is one of models/stt.
+type recogniser struct{ sttRecogniser }
+
+type sttRecogniser interface {
+	Begin(on func(Result)) *stt.Session
+	Spot(f *audio.Frame)
 }
+
+// UseSTT returns a Recogniser on models/stt: on a recogniser of its own, or on that of one person
+// in a call.
+func UseSTT(r sttRecogniser) Recogniser { return recogniser{r} }
+
+// Begin implements [Recogniser].
+func (r recogniser) Begin(on func(Result)) Session { return r.sttRecogniser.Begin(on) }
 
 // Parts are the dependencies of a microphone.
 type Parts struct {
