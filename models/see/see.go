@@ -91,7 +91,10 @@ func (c *Camera) Run(ctx context.Context) error {
 	}
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	l := newLife(c, link, stop)
+	l := &helperSession{
+		c: c, link: link, stop: stop,
+		looks: make(chan wire.Look, wire.MaxRequests), asked: make(map[uint32]*pictureRequest),
+	}
 	late := time.AfterFunc(opening, func() { stop(errSilent) })
 	defer late.Stop()
 	var sending sync.WaitGroup
@@ -153,7 +156,7 @@ func (c *Camera) Look(ctx context.Context, at time.Time, boxes bool) (earshot.Pi
 	if !at.IsZero() {
 		ask.Age = cmp.Or(max(0, time.Since(at)), 1) // 0 would be the next
 	}
-	l.tell(ask)
+	l.looks <- ask // each request has a place there until it is sent, and is not answered before
 	select {
 	case <-a.done:
 		return a.picture, a.err
