@@ -182,18 +182,12 @@ func (h *recogniser) finish() error {
 	if err := h.abandon(); err != nil {
 		return err
 	}
-	r := wire.Hypothesis{Stream: h.stream, Words: h.words.words()}
-	var texts []string
-	for _, w := range r.Words {
-		texts = append(texts, string(w.Text))
-		r.Confidence += w.Confidence / float64(len(r.Words))
-	}
-	r.Text, r.Confidence = earshot.Text(strings.Join(texts, " ")), min(1, r.Confidence)
-	if r.Confidence >= sure && len(r.Words) >= enough {
+	words, confidence := h.words.words()
+	if confidence >= sure && len(words) >= enough {
 		h.means = h.words.means()
 	}
-	r.Means = h.means
-	return h.s.Send(wire.FinalName, r)
+	text := earshot.Text(strings.Join(words, " "))
+	return h.s.Send(wire.FinalName, wire.Hypothesis{Stream: h.stream, Text: text, Confidence: confidence, Means: h.means})
 }
 
 // checkHear tests what hear needs. A library that would end the process is blocked for ever

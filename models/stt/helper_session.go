@@ -206,11 +206,7 @@ func falsely(lie bool) error {
 
 // result converts h.
 func result(h wire.Hypothesis, final bool) Result {
-	res := Result{Text: h.Text, Heard: lasts(h.Heard), Confidence: h.Confidence, Final: final}
-	for _, w := range h.Words {
-		res.Words = append(res.Words, Word{w.Text, lasts(w.From), lasts(w.To), w.Confidence})
-	}
-	return res
+	return Result{Text: h.Text, Heard: lasts(h.Heard), Confidence: h.Confidence, Final: final}
 }
 
 // phrase reports a phrase.

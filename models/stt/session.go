@@ -88,16 +88,9 @@ func (s *Session) arm() {
 	case !s.r.loaded.IsZero():
 		s.deadline = s.r.loaded
 	default:
-		s.deadline = earlier(s.ended, s.r.since.Add(hopeless)).Add(away)
+		s.deadline = slices.MinFunc([]time.Time{s.ended, s.r.since.Add(hopeless)}, time.Time.Compare).Add(away)
 	}
 	s.patience.Reset(max(0, s.deadline.Sub(now)))
-}
-
-func earlier(a, b time.Time) time.Time {
-	if a.Before(b) {
-		return a
-	}
-	return b
 }
 
 // late ends the session when its patience does.

@@ -87,16 +87,8 @@ type Result struct {
 	Text       earshot.Text  // from its beginning; the next may revise it
 	Heard      time.Duration // how much of the utterance it is based on; 0 is unknown
 	Confidence float64       // in the words, 0 to 1; only if Final
-	Words      []Word        // only if Final
 	Final      bool          // it is the last of its session
 	Err        error         // why there is none; only if Final
-}
-
-// A Word is one word of a result.
-type Word struct {
-	Text       earshot.Text
-	From, To   time.Duration // since the utterance began
-	Confidence float64       // 0 to 1
 }
 
 // A Recogniser recognises one utterance after another. It may be used from many goroutines, before
