@@ -33,6 +33,7 @@ import (
 	"earshot"
 	"earshot/internal/audio"
 	"earshot/internal/mailbox"
+	"earshot/internal/sound"
 	"earshot/models/hear"
 	"earshot/models/stt"
 	"earshot/models/voiceprint"
@@ -44,6 +45,27 @@ type Capture interface {
 	// Frames opens it and yields 20 ms at a time, valid until the next, until ctx ends or it ends
 	// by itself. An error is yielded once, last. Leaving the loop closes it.
 	Frames(ctx context.Context) iter.Seq2[*audio.Frame, error]
+}
+
+// OnCard returns the microphone with a name on a card, or the system's default for "".
+func OnCard(c *sound.Card, device string) Capture { return cardCapture{c, device} }
+
+type cardCapture struct {
+	card   *sound.Card
+	device string
+}
+
+func (o cardCapture) Frames(ctx context.Context) iter.Seq2[*audio.Frame, error] {
+	return func(yield func(*audio.Frame, error) bool) {
+		input, err := o.card.Input(ctx, o.device)
+		if err != nil {
+			if ctx.Err() == nil {
+				yield(nil, err)
+			}
+			return
+		}
+		input.Frames(ctx)(yield)
+	}
 }
 
 // A Recogniser turns sound into words. None of its methods block, nor do those of its sessions.
