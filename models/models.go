@@ -1,6 +1,5 @@
-// Package models is the catalogue of the speech models on this machine: what each is for, where it
-// comes from, its licence, and whether it is installed. The packages below it are the clients of
-// those that run.
+// Package models finds the speech models on this machine, and says where they come from. The
+// packages below it are the clients of the helpers in which they run.
 //
 // It looks at the disk when it is asked and keeps nothing, so there is no slow reader.
 package models
@@ -15,40 +14,30 @@ import (
 // A Model is one trained model. So far all come unchanged from the package that holds them, so
 // earshot keeps no checksum of its own.
 type Model struct {
-	Name    string   // for people
-	For     string   // what it does
-	Origin  string   // the Debian package that it comes in, or [Linked]
-	Licence string   // by its SPDX name where there is one
-	Files   []string // required files, below one folder; none if it is linked
+	Name   string   // for people
+	Origin string   // the Debian package that it comes in
+	Files  []string // required files, below one folder
 }
 
-// Linked is the origin of a model that is part of a helper's program.
-const Linked = "linked in"
-
-// The models of the embedded path, which needs no download.
+// The models of the embedded path, which needs no download: which sounds are heard, which words
+// follow which, and which words those sounds are. The licence of all is BSD-2-Clause.
 var (
 	Acoustic = Model{
-		Name: "English acoustic model", For: "which sounds are heard", Origin: sphinx, Licence: "BSD-2-Clause",
+		Name: "English acoustic model", Origin: sphinx,
 		Files: []string{"en-us/mdef", "en-us/means", "en-us/variances", "en-us/sendump", "en-us/transition_matrices", "en-us/feat.params", "en-us/noisedict"},
 	}
 	Language = Model{
-		Name: "English language model", For: "which words follow which", Origin: sphinx, Licence: "BSD-2-Clause",
+		Name: "English language model", Origin: sphinx,
 		Files: []string{"en-us.lm.bin"},
 	}
 	Dictionary = Model{
-		Name: "English dictionary", For: "which words those sounds are", Origin: sphinx, Licence: "BSD-2-Clause",
+		Name: "English dictionary", Origin: sphinx,
 		Files: []string{"cmudict-en-us.dict"},
-	}
-	Voices = Model{
-		Name: "flite voices slt, rms, awb and kal16", For: "speaking English", Origin: Linked, Licence: "LicenseRef-CMU-Flite",
 	}
 )
 
 // sphinx is the Debian package of the recognition models.
 const sphinx = "pocketsphinx-en-us"
-
-// Catalogue lists every model.
-func Catalogue() []Model { return []Model{Acoustic, Language, Dictionary, Voices} }
 
 // places are where packages put their models: Debian, built by hand, Homebrew.
 var places = []string{
@@ -58,12 +47,8 @@ var places = []string{
 }
 
 // Find returns the folder with the files of m: the first of these folders, or of the usual ones if
-// none are given. If there is none, the error is a [*MissingError]; a linked model has no folder
-// and is never missing.
+// none are given. If there is none, the error is a [*MissingError].
 func Find(m Model, in ...string) (string, error) {
-	if m.Origin == Linked {
-		return "", nil
-	}
 	if len(in) == 0 {
 		in = places
 	}

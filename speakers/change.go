@@ -45,17 +45,20 @@ type undoRecord struct {
 	touched []string // IDs of the voices that have changed since
 }
 
-// change makes a change to a copy of the state, writes what must be kept, and then replaces the
-// state by the copy. If it returns both a change and an error, the change was made, but old content
+// change makes a change that somebody confirms to a copy of the state, writes what must be kept, and
+// then replaces the state by the copy. If it returns both a change and an error, the change was made, but old content
 // could not be erased.
-func (b *Registry) change(make func(*state) (Change, error)) (Change, error) {
+func (b *Registry) change(said Attestation, make func(*state) (Change, error)) (Change, error) {
 	b.changing.Lock()
 	defer b.changing.Unlock()
-	return b.alter(make)
+	return b.alter(said, make)
 }
 
 // alter is change for callers that hold b.changing.
-func (b *Registry) alter(make func(*state) (Change, error)) (Change, error) {
+func (b *Registry) alter(said Attestation, make func(*state) (Change, error)) (Change, error) {
+	if err := said.check(); err != nil {
+		return Change{}, err
+	}
 	was, next := b.freeze()
 	defer b.thaw()
 	c, err := make(next)

@@ -15,10 +15,7 @@ func (b *Registry) Forget(h earshot.Handle, said Attestation) (Change, error) {
 	b.changing.Lock()
 	defer b.changing.Unlock() // until nothing is left that could be undone
 	var ids []string
-	c, err := b.alter(func(s *state) (Change, error) {
-		if err := said.check(); err != nil {
-			return Change{}, err
-		}
+	c, err := b.alter(said, func(s *state) (Change, error) {
 		v := s.find(h)
 		if v == nil {
 			return Change{}, ErrUnknown

@@ -12,10 +12,7 @@ import (
 // Merge records that two voices are one. They must not belong to two different people. A kept voice
 // stays kept; Merge does not make a voice kept that is not.
 func (b *Registry) Merge(into, from earshot.Handle, said Attestation) (Change, error) {
-	return b.change(func(s *state) (Change, error) {
-		if err := said.check(); err != nil {
-			return Change{}, err
-		}
+	return b.change(said, func(s *state) (Change, error) {
 		v, err := s.edit(into)
 		if err != nil {
 			return Change{}, err
@@ -54,10 +51,7 @@ func (v *voice) take(other *voice) {
 // Split records that a voice belongs to two people, and begins a new voice for the part that is
 // less like the rest. The name stays with the original voice.
 func (b *Registry) Split(h earshot.Handle, said Attestation) (Change, error) {
-	return b.change(func(s *state) (Change, error) {
-		if err := said.check(); err != nil {
-			return Change{}, err
-		}
+	return b.change(said, func(s *state) (Change, error) {
 		v, err := s.edit(h)
 		if err != nil {
 			return Change{}, err
@@ -128,10 +122,7 @@ func (v *voice) fits(all channelOffsets, samples []sample) float64 {
 
 // Undo undoes the last change that can be undone. The forgetting of a voice cannot.
 func (b *Registry) Undo(said Attestation) (Change, error) {
-	return b.change(func(s *state) (Change, error) {
-		if err := said.check(); err != nil {
-			return Change{}, err
-		}
+	return b.change(said, func(s *state) (Change, error) {
 		b.mu.Lock()
 		defer b.mu.Unlock()
 		if len(b.undoLog) == 0 {

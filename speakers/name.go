@@ -12,10 +12,7 @@ import (
 // Name records whose voice it is, until the program ends. Nothing is kept. An empty who removes the
 // name of a voice that is not kept.
 func (b *Registry) Name(h earshot.Handle, who earshot.ParticipantID, said Attestation) (Change, error) {
-	return b.change(func(s *state) (Change, error) {
-		if err := said.check(); err != nil {
-			return Change{}, err
-		}
+	return b.change(said, func(s *state) (Change, error) {
 		v, err := s.edit(h)
 		if err != nil {
 			return Change{}, err
@@ -37,12 +34,9 @@ func (b *Registry) Name(h earshot.Handle, who earshot.ParticipantID, said Attest
 // of which too little was heard, and a voice like the agent's own. What was kept of the person
 // before stays, and counts too.
 func (b *Registry) Enrol(who earshot.ParticipantID, consent Attestation, voices ...earshot.Handle) (Change, error) {
-	return b.change(func(s *state) (Change, error) {
+	return b.change(consent, func(s *state) (Change, error) {
 		if who == "" || len(voices) == 0 {
 			return Change{}, errors.New("name the person and the voice to keep; see: earshot speakers")
-		}
-		if err := consent.check(); err != nil {
-			return Change{}, err
 		}
 		if len(who) > whoBytes || len(consent.By) > whoBytes {
 			return Change{}, errors.New("the name of the participant is too long")
@@ -96,10 +90,7 @@ func (s *state) gather(who earshot.ParticipantID, voices []earshot.Handle) (*voi
 // was learnt from the utterance moves to that person's voice, in memory. Nobody's voice learns from
 // sound that was like the agent's own.
 func (b *Registry) Teach(began time.Time, who earshot.ParticipantID, said Attestation) (Change, error) {
-	return b.change(func(s *state) (Change, error) {
-		if err := said.check(); err != nil {
-			return Change{}, err
-		}
+	return b.change(said, func(s *state) (Change, error) {
 		heard := b.sample(began)
 		if heard == nil || who == "" {
 			return Change{}, errors.New("the sound of that is no longer remembered; say whose voice it was soon after you hear it")

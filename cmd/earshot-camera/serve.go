@@ -18,7 +18,7 @@ import (
 // until its input closes.
 func serve(ctx context.Context, s *helper.Server) error {
 	ctx, stop := context.WithCancel(ctx)
-	d := &requestHandler{server: s, pictureBuffer: newPictureBuffer(), answers: make(chan answer, requests), open: make(chan wire.Open, 1)}
+	d := &requestHandler{server: s, pictureBuffer: newPictureBuffer(), answers: make(chan answer, requests), places: make(chan struct{}, requests), open: make(chan wire.Open, 1)}
 	told := make(chan error, 1)
 	go func() { told <- s.Controls(d.take) }() // ends with the connection, which ends when serve does
 	var working sync.WaitGroup
@@ -55,10 +55,8 @@ type requestHandler struct {
 	pictureBuffer *pictureBuffer
 	open          chan wire.Open // the one
 	opened        bool
-	answers       chan answer // no more than there may be requests
-
-	mu      sync.Mutex
-	waiting int // requests that are not answered
+	answers       chan answer   // no more than there may be requests
+	places        chan struct{} // holds one for each request that is not answered
 }
 
 // requests is how many there may be at a time: the daemon receives an answer before its sender
@@ -97,7 +95,9 @@ func (d *requestHandler) take(c helper.Control) error {
 
 // look has a request answered, at once or with the next picture.
 func (d *requestHandler) look(l wire.Look) error {
-	if !d.admit() {
+	select {
+	case d.places <- struct{}{}:
+	default:
 		return d.server.Send(wire.PictureName, wire.Picture{Request: l.Request})
 	}
 	if l.Age > 0 {
@@ -106,17 +106,6 @@ func (d *requestHandler) look(l wire.Look) error {
 	}
 	d.pictureBuffer.await(func(p *bufferedPicture) { d.answers <- answer{l, p} })
 	return nil
-}
-
-// admit reports whether one more may ask.
-func (d *requestHandler) admit() bool {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.waiting == requests {
-		return false
-	}
-	d.waiting++
-	return true
 }
 
 // answer sends one picture after the other until ctx ends.
@@ -129,9 +118,7 @@ func (d *requestHandler) answer(ctx context.Context) {
 			if d.send(a) != nil {
 				return // the daemon is gone
 			}
-			d.mu.Lock()
-			d.waiting--
-			d.mu.Unlock()
+			<-d.places
 		}
 	}
 }

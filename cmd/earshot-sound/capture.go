@@ -23,28 +23,9 @@ const (
 
 // A capture is an open microphone.
 type capture struct {
-	place
-	card   *card
-	stream *portaudio.Stream
-	buf    []int16 // what stream reads into
-	clean  *echoRemover
-	ring   *audio.Ring
-	stop   chan struct{}
-	done   chan struct{}
-	halt   sync.Once
-}
-
-// A place says where a stream is. All of it but the number is guarded by card.mu.
-type place struct {
-	number   uint32
-	want     string        // the requested device, or ""
-	on       string        // the device that it is on, as far as known
-	monitors string        // the sink that this repeats
-	cleaned  bool          // the server removes the echo from it
-	latency  audio.Latency // in the server, on the way
-	delay    time.Duration // the current estimate of it
-	away     time.Time     // since when it is not where it should be; zero if it is
-	lost     bool          // the loss was reported, and it is being closed
+	device
+	clean *echoRemover
+	ring  *audio.Ring
 }
 
 // frameOf returns how many samples a stream moves at a time.
@@ -61,10 +42,7 @@ func (c *card) startCapture(at place, s *portaudio.Stream, buf []int16) error {
 	if err != nil {
 		return err
 	}
-	k := &capture{
-		place: at, card: c, stream: s, buf: buf, clean: clean, ring: audio.NewRing(ringed),
-		stop: make(chan struct{}), done: make(chan struct{}),
-	}
+	k := &capture{device: newDevice(c, at, s, buf), clean: clean, ring: audio.NewRing(ringed)}
 	c.mu.Lock()
 	c.capture = k
 	c.mu.Unlock()
@@ -72,30 +50,16 @@ func (c *card) startCapture(at place, s *portaudio.Stream, buf []int16) error {
 	return nil
 }
 
-// end ends the capture, as soon as the device allows it.
-func (k *capture) end() <-chan struct{} {
-	k.halt.Do(func() { close(k.stop) })
-	return k.done
-}
-
 // run reads the device and sends its frames until it is closed or fails.
 func (k *capture) run() {
 	var sender sync.WaitGroup
 	sender.Go(k.send)
 	err := k.read()
-	done := k.card.server.Guard(opening)
-	closeStream(k.stream)
-	done()
+	k.close()
 	k.clean.close()
 	k.ring.Close(nil)
 	sender.Wait()
-	k.card.mu.Lock()
-	k.card.capture = nil
-	k.card.mu.Unlock()
-	close(k.done)
-	if err != nil {
-		k.card.ended(k.number, err)
-	}
+	k.gone(err, func() { k.card.capture = nil })
 }
 
 // read puts frames into the ring, and waits for nothing but the device.

@@ -5,7 +5,6 @@ package main
 import (
 	"fmt"
 	"os"
-	"sync"
 	"time"
 
 	"github.com/gordonklaus/portaudio"
@@ -22,15 +21,9 @@ const idle = 10 * time.Second
 
 // A playback is an open loudspeaker.
 type playback struct {
-	place
-	card      *card
-	stream    *portaudio.Stream
-	buf       []int16 // what stream writes
-	size      int     // samples that the device holds when it is full
+	device
+	size      int // samples that the device holds when it is full
 	deck      *deck.Deck
-	stop      chan struct{}
-	done      chan struct{}
-	halt      sync.Once
 	underruns underruns
 	rests     bool // the device is stopped; guarded by card.mu
 	gap       bool // what is heard next does not continue what was heard before
@@ -55,35 +48,18 @@ func (g *underruns) note(now time.Time) int {
 
 // startPlayback starts the loop of a stream that is open.
 func (c *card) startPlayback(at place, volume float64, size int, s *portaudio.Stream, buf []int16) {
-	k := &playback{
-		place: at, card: c, stream: s, buf: buf, size: size, deck: deck.New(volume), gap: true,
-		stop: make(chan struct{}), done: make(chan struct{}),
-	}
+	k := &playback{device: newDevice(c, at, s, buf), size: size, deck: deck.New(volume), gap: true}
 	c.mu.Lock()
 	c.playback = k
 	c.mu.Unlock()
 	c.loops.Go(k.run)
 }
 
-// end ends the playback, as soon as the device allows it.
-func (k *playback) end() <-chan struct{} {
-	k.halt.Do(func() { close(k.stop) })
-	return k.done
-}
-
 // run gives the device the deck's sound until it is closed or fails.
 func (k *playback) run() {
 	err := k.write()
-	done := k.card.server.Guard(opening)
-	closeStream(k.stream)
-	done()
-	k.card.mu.Lock()
-	k.card.playback = nil
-	k.card.mu.Unlock()
-	close(k.done)
-	if err != nil {
-		k.card.ended(k.number, err)
-	}
+	k.close()
+	k.gone(err, func() { k.card.playback = nil })
 }
 
 // write writes one block after another. The device sets the pace.

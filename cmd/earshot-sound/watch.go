@@ -60,11 +60,11 @@ func (c *card) routed(r pulse.Route) {
 		if out.rests { // nothing is on its way
 			delay = out.delay
 		}
-		said = append(said, c.judge(&out.place, r.Sink, delay, outMoved && r.Looped(), true, out.end))
+		said = append(said, c.judge(&out.device, r.Sink, delay, outMoved && r.Looped(), true))
 	}
 	if in != nil {
 		loop := inMoved && r.Source.Monitors != "" || out != nil && !outMoved && r.Looped()
-		said = append(said, c.judge(&in.place, r.Source, r.In, loop, false, in.end))
+		said = append(said, c.judge(&in.device, r.Source, r.In, loop, false))
 	}
 	c.mu.Unlock()
 	for _, say := range said {
@@ -74,7 +74,7 @@ func (c *card) routed(r pulse.Route) {
 
 // judge records where a stream is, nowhere if on is nil, and returns what to do about it. c.mu is
 // held.
-func (c *card) judge(p *place, on *pulse.Device, delay time.Duration, loop, output bool, end func() <-chan struct{}) func() {
+func (c *card) judge(p *device, on *pulse.Device, delay time.Duration, loop, output bool) func() {
 	number, before := p.number, p.on
 	if on != nil {
 		if before != on.Name {
@@ -102,7 +102,7 @@ func (c *card) judge(p *place, on *pulse.Device, delay time.Duration, loop, outp
 	}
 	p.lost = true
 	return func() {
-		end()
+		p.end()
 		c.lost(number, f)
 	}
 }

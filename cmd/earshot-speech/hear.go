@@ -5,11 +5,9 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"earshot"
@@ -38,7 +36,7 @@ const (
 // ones. When it is slow, the pipe to it fills.
 func hear(ctx context.Context, s *helper.Server, args []string) error {
 	ctx, stop := context.WithCancel(ctx)
-	h := &recogniser{s: s, opened: make(chan struct{})}
+	h := &recogniser{s: s, requests: newRequests[wire.OpenHear]()}
 	var parts sync.WaitGroup
 	defer parts.Wait()
 	defer stop()
@@ -80,12 +78,10 @@ func fault(err error) wire.Fault {
 	return f
 }
 
-// A recogniser turns streams into words. All of it but control belongs to one goroutine.
+// A recogniser turns streams into words. All of it but its requests belongs to one goroutine.
 type recogniser struct {
-	s         *helper.Server
-	config    wire.OpenHear
-	opened    chan struct{}
-	cancelled atomic.Uint32 // this stream and those before it
+	*requests[wire.OpenHear]
+	s *helper.Server
 
 	phraseSpotter *phraseSpotter
 	words         *decoder
@@ -94,31 +90,6 @@ type recogniser struct {
 	hearing       bool      // it is being heard
 	heard         int       // samples of it
 	said          string    // the last partial result
-}
-
-// control handles the daemon's messages.
-func (h *recogniser) control(c helper.Control) error {
-	switch c.Name {
-	case wire.OpenName:
-		select {
-		case <-h.opened:
-			return fmt.Errorf("%w: opened twice", helper.ErrProtocol)
-		default:
-		}
-		if err := c.Decode(&h.config); err != nil {
-			return err
-		}
-		close(h.opened)
-		return nil
-	case wire.CancelName:
-		var m wire.Cancel
-		if err := c.Decode(&m); err != nil {
-			return err
-		}
-		h.cancelled.Store(max(m.Stream, h.cancelled.Load()))
-		return nil
-	}
-	return fmt.Errorf("%w: %q", helper.ErrProtocol, c.Name)
 }
 
 // open loads the recognition models.
@@ -211,18 +182,12 @@ func (h *recogniser) finish() error {
 	if err := h.abandon(); err != nil {
 		return err
 	}
-	r := wire.Hypothesis{Stream: h.stream, Words: h.words.words()}
-	var texts []string
-	for _, w := range r.Words {
-		texts = append(texts, string(w.Text))
-		r.Confidence += w.Confidence / float64(len(r.Words))
-	}
-	r.Text, r.Confidence = earshot.Text(strings.Join(texts, " ")), min(1, r.Confidence)
-	if r.Confidence >= sure && len(r.Words) >= enough {
+	words, confidence := h.words.words()
+	if confidence >= sure && len(words) >= enough {
 		h.means = h.words.means()
 	}
-	r.Means = h.means
-	return h.s.Send(wire.FinalName, r)
+	text := earshot.Text(strings.Join(words, " "))
+	return h.s.Send(wire.FinalName, wire.Hypothesis{Stream: h.stream, Text: text, Confidence: confidence, Means: h.means})
 }
 
 // checkHear tests what hear needs. A library that would end the process is blocked for ever

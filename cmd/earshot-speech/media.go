@@ -82,10 +82,8 @@ func performMedia(ctx context.Context, s *helper.Server, r codec.Request) {
 // playMedia opens a source and passes all of its sound to out. It returns how many of its packets
 // were damaged.
 func playMedia(ctx context.Context, s *helper.Server, r codec.Request, out *framer) (int64, error) {
-	interrupter := newInterrupter(r.Patient)
-	defer context.AfterFunc(ctx, interrupter.blow)()
 	done := s.Guard(3 * r.Patient) // a name server cannot be interrupted
-	src, err := openMedia(r, interrupter)
+	src, err := openMedia(ctx, r)
 	done()
 	if err != nil {
 		return 0, err

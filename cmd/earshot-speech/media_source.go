@@ -3,13 +3,14 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
-	"runtime"
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -40,14 +41,14 @@ type mediaSource struct {
 // openMedia opens what r asks for, and finds its first sound stream. Only the protocols of that
 // kind of source are allowed: a playlist cannot lead from the network to a file, nor from a file
 // to the network.
-func openMedia(r codec.Request, f *interrupter) (_ *mediaSource, err error) {
-	s := &mediaSource{interrupter: f, remote: r.URL != "", input: astiav.AllocFormatContext(), packet: astiav.AllocPacket()}
+func openMedia(ctx context.Context, r codec.Request) (_ *mediaSource, err error) {
+	s := &mediaSource{remote: r.URL != "", input: astiav.AllocFormatContext(), packet: astiav.AllocPacket()}
+	s.interrupter = newInterrupter(ctx, r.Patient, s.input.SetInterruptCallback())
 	defer func() {
 		if err != nil {
 			s.close()
 		}
 	}()
-	f.guards(s.input.SetInterruptCallback())
 	options := astiav.NewDictionary()
 	defer options.Free()
 	for key, value := range mediaOptions(r) {
@@ -59,11 +60,11 @@ func openMedia(r codec.Request, f *interrupter) (_ *mediaSource, err error) {
 	if !s.remote {
 		name = "file:" + r.Path // whatever the path looks like
 	}
-	if err := f.during(func() error { return s.input.OpenInput(name, nil, options) }); err != nil {
+	if err := s.interrupter.during(func() error { return s.input.OpenInput(name, nil, options) }); err != nil {
 		s.input = nil // FFmpeg has freed it
 		return nil, s.sourceError(err)
 	}
-	if err := f.during(func() error { return s.input.FindStreamInfo(nil) }); err != nil {
+	if err := s.interrupter.during(func() error { return s.input.FindStreamInfo(nil) }); err != nil {
 		return nil, s.sourceError(err)
 	}
 	if err := s.choose(r.Longest); err != nil {
@@ -190,7 +191,7 @@ func (s *mediaSource) close() {
 	if s.input != nil {
 		s.input.CloseInput()
 	}
-	runtime.KeepAlive(s.interrupter) // whose interrupter C looks at
+	s.interrupter.close() // not before: until then C looks at it
 }
 
 // sourceError describes an error of FFmpeg for people.
@@ -251,47 +252,27 @@ func (t *timeline) gap(f *astiav.Frame, base astiav.Rational) (samples int) {
 // An interrupter ends a call of FFmpeg that waits too long, or is no longer wanted. It works once:
 // what it guards is given up.
 type interrupter struct {
-	patient time.Duration
-	timer   *time.Timer
-
-	mu       sync.Mutex
-	stop     astiav.IOInterrupter
-	overtime bool
-	blown    bool
+	patient   time.Duration
+	guards    astiav.IOInterrupter // which C looks at; here it stays in memory
+	interrupt func()
+	timer     *time.Timer // which interrupts
+	overtime  atomic.Bool
+	close     func() bool // no longer interrupts at the end of the context
 }
 
-func newInterrupter(patient time.Duration) *interrupter {
-	f := &interrupter{patient: patient}
+// newInterrupter returns one that interrupts by stop when something takes longer than patient, or
+// when ctx ends.
+func newInterrupter(ctx context.Context, patient time.Duration, stop astiav.IOInterrupter) *interrupter {
+	f := &interrupter{patient: patient, guards: stop, interrupt: sync.OnceFunc(stop.Interrupt)}
 	f.timer = time.AfterFunc(math.MaxInt64, func() {
-		f.mu.Lock()
-		f.overtime = true
-		f.mu.Unlock()
-		f.blow()
+		f.overtime.Store(true)
+		f.interrupt()
 	})
+	f.close = context.AfterFunc(ctx, f.interrupt)
 	return f
 }
 
-// guards says what the fuse interrupts.
-func (f *interrupter) guards(stop astiav.IOInterrupter) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.stop = stop
-	if f.blown {
-		stop.Interrupt()
-	}
-}
-
-// blow interrupts it.
-func (f *interrupter) blow() {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.blown = true
-	if f.stop != nil {
-		f.stop.Interrupt()
-	}
-}
-
-// during runs f, which must not take longer than the fuse allows.
+// during runs do, which must not take longer than the interrupter is patient.
 func (f *interrupter) during(do func() error) error {
 	f.timer.Reset(f.patient)
 	defer f.timer.Stop()
@@ -299,8 +280,4 @@ func (f *interrupter) during(do func() error) error {
 }
 
 // late reports whether something took longer.
-func (f *interrupter) late() bool {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.overtime
-}
+func (f *interrupter) late() bool { return f.overtime.Load() }

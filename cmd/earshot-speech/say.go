@@ -4,10 +4,8 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"sync"
-	"sync/atomic"
 
 	"earshot/internal/audio"
 	"earshot/internal/helper"
@@ -17,7 +15,7 @@ import (
 // say speaks; see package wire. When the daemon is slow to take the sound, the voice waits in the
 // middle of it.
 func say(ctx context.Context, s *helper.Server, _ []string) error {
-	t := &synthesiser{s: s, opened: make(chan struct{})}
+	t := &synthesiser{s: s, requests: newRequests[wire.OpenSay]()}
 	var parts sync.WaitGroup
 	defer parts.Wait()
 	ended := make(chan error, 1)
@@ -37,41 +35,14 @@ func say(ctx context.Context, s *helper.Server, _ []string) error {
 	return s.Sounds(t.take)
 }
 
-// A synthesiser turns texts into sound. All of it but control belongs to one goroutine.
+// A synthesiser turns texts into sound. All of it but its requests belongs to one goroutine.
 type synthesiser struct {
-	s         *helper.Server
-	config    wire.OpenSay
-	opened    chan struct{}
-	cancelled atomic.Uint32 // this stream and those before it
+	*requests[wire.OpenSay]
+	s *helper.Server
 
 	voice *voice
 	buf   []byte
 	err   error // why nothing more can be sent
-}
-
-// control handles the daemon's messages.
-func (t *synthesiser) control(c helper.Control) error {
-	switch c.Name {
-	case wire.OpenName:
-		select {
-		case <-t.opened:
-			return fmt.Errorf("%w: opened twice", helper.ErrProtocol)
-		default:
-		}
-		if err := c.Decode(&t.config); err != nil {
-			return err
-		}
-		close(t.opened)
-		return nil
-	case wire.CancelName:
-		var m wire.Cancel
-		if err := c.Decode(&m); err != nil {
-			return err
-		}
-		t.cancelled.Store(max(m.Stream, t.cancelled.Load()))
-		return nil
-	}
-	return fmt.Errorf("%w: %q", helper.ErrProtocol, c.Name)
 }
 
 func (t *synthesiser) open() (err error) {

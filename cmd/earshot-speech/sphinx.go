@@ -71,7 +71,6 @@ import (
 	"sync/atomic"
 	"unsafe"
 
-	"earshot"
 	"earshot/models"
 	"earshot/models/wire"
 )
@@ -248,21 +247,18 @@ func (d *decoder) found() (phrases []string) {
 	return phrases
 }
 
-// words returns the words of an utterance that has ended.
-func (d *decoder) words() (words []wire.Word) {
+// words returns the words of an utterance that has ended, and how sure the decoder is of them, in
+// the mean.
+func (d *decoder) words() (words []string, confidence float64) {
 	for seg := C.ps_seg_iter(d.ps); seg != nil; seg = C.ps_seg_next(seg) {
 		text := clean(C.GoString(C.ps_seg_word(seg)))
 		if text == "" {
 			continue
 		}
-		var from, to C.int
-		C.ps_seg_frames(seg, &from, &to)
-		words = append(words, wire.Word{
-			Text: earshot.Text(text), Confidence: min(1, float64(C.posterior(d.ps, seg))),
-			From: int(from) * hop, To: int(to+1) * hop,
-		})
+		words = append(words, text)
+		confidence += min(1, float64(C.posterior(d.ps, seg)))
 	}
-	return words
+	return words, min(1, confidence/float64(max(1, len(words))))
 }
 
 // means returns what d has learnt about the microphone.

@@ -9,7 +9,7 @@ import (
 // the harmonics of a voice come apart, 32 ms.
 const points = 512
 
-// A spectrum is worked with in place; the tables are the same for all.
+// A spectrum is that of two sounds.
 type spectrum [points]complex128
 
 // taper is a window of Hann: what is in one band does not spill into those far away.
@@ -29,16 +29,17 @@ var turns = func() (t [points / 2]complex128) {
 	return t
 }()
 
-// transform is the fast Fourier transform.
-func (s *spectrum) transform() {
-	const shift = 64 - 9 // points is 1<<9
+// Transform replaces s by its Fourier transform, with the fast algorithm. The length of s is a power
+// of two, at most 512.
+func Transform(s []complex128) {
+	shift := 64 - bits.TrailingZeros(uint(len(s)))
 	for i := range s {
 		if j := int(bits.Reverse64(uint64(i)) >> shift); j > i {
 			s[i], s[j] = s[j], s[i]
 		}
 	}
-	for size := 2; size <= points; size *= 2 {
-		for from := 0; from < points; from += size {
+	for size := 2; size <= len(s); size *= 2 {
+		for from := 0; from < len(s); from += size {
 			for k := range size / 2 {
 				a, b := &s[from+k], &s[from+k+size/2]
 				turned := turns[k*(points/size)] * *b

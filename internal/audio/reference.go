@@ -115,7 +115,7 @@ var between = func() (table [phases][taps]float32) {
 		var w [taps]float64
 		for i := range w {
 			x := float64(i-taps/2+1) - float64(phase)/phases
-			w[i] = sinc(x) * (0.5 + 0.5*math.Cos(math.Pi*x/(taps/2)))
+			w[i] = Sinc(x) * (0.5 + 0.5*math.Cos(math.Pi*x/(taps/2)))
 			sum += w[i]
 		}
 		for i := range w {
@@ -125,7 +125,8 @@ var between = func() (table [phases][taps]float32) {
 	return table
 }()
 
-func sinc(x float64) float64 {
+// Sinc returns sin(πx)/(πx), which is 1 at 0: by it a sample counts at a distance of x samples.
+func Sinc(x float64) float64 {
 	if x == 0 {
 		return 1
 	}

@@ -197,7 +197,7 @@ func levels(one, other *[points]float64) (ones, others [bands]float64) {
 	for i, w := range taper {
 		s[i] = complex(w*one[i], w*other[i])
 	}
-	s.transform()
+	Transform(s[:])
 	for k := edges[0]; k < edges[bands]; k++ {
 		a, b := s.pair(k)
 		ones[bandOf[k]] += a

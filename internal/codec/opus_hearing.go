@@ -64,11 +64,11 @@ func (h *hearing) Decode(packets []Packet) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	var b *batch
-	for i := range packets {
-		p := h.inspected(packets[i])
+	for i, p := range packets {
+		p = h.inspected(p)
 		switch {
 		case !h.runs || i >= mostPackets:
-			h.drop(&p)
+			h.drop(p)
 		case len(p.Data) > 0 || p.Lost > 0:
 			if b == nil {
 				b = h.next()
@@ -129,17 +129,27 @@ func (h *hearing) overwrite(speaker uint32) {
 // room.
 func (h *hearing) next() *batch {
 	if h.kept == len(h.queue) {
-		oldest := &h.queue[h.first]
-		for i := range oldest.packets {
-			h.drop(&oldest.packets[i])
-		}
-		h.first = (h.first + 1) % len(h.queue)
-		h.kept--
+		h.dropOldest()
 	}
 	b := &h.queue[(h.first+h.kept)%len(h.queue)]
 	h.kept++
 	b.packets, b.data = b.packets[:0], b.data[:0]
 	return b
+}
+
+// pop takes the oldest batch, which is valid until the next one is added.
+func (h *hearing) pop() *batch {
+	b := &h.queue[h.first]
+	h.first = (h.first + 1) % len(h.queue)
+	h.kept--
+	return b
+}
+
+// dropOldest drops the oldest batch.
+func (h *hearing) dropOldest() {
+	for _, p := range h.pop().packets {
+		h.drop(p)
+	}
 }
 
 func (b *batch) add(p Packet) {
@@ -150,7 +160,7 @@ func (b *batch) add(p Packet) {
 }
 
 // drop counts p as dropped.
-func (h *hearing) drop(p *Packet) {
+func (h *hearing) drop(p Packet) {
 	missing := p.Lost
 	if len(p.Data) > 0 {
 		h.counts.Dropped++
@@ -205,12 +215,8 @@ func (h *hearing) end() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.runs = false
-	for ; h.kept > 0; h.kept-- {
-		b := &h.queue[h.first]
-		for i := range b.packets {
-			h.drop(&b.packets[i])
-		}
-		h.first = (h.first + 1) % len(h.queue)
+	for h.kept > 0 {
+		h.dropOldest()
 	}
 }
 
@@ -244,15 +250,13 @@ func (h *hearing) oldest(b []byte) []byte {
 	if h.kept == 0 {
 		return b
 	}
-	for _, p := range h.queue[h.first].packets {
+	for _, p := range h.pop().packets {
 		if l := h.known[p.Speaker]; l != nil && l.dropped > 0 {
 			l.missing, l.dropped = l.missing+l.dropped, 0
 			l.from = p.At.Add(-time.Duration(p.Lost) * audio.Time)
 		}
 		b = AppendPacket(b, &p)
 	}
-	h.first = (h.first + 1) % len(h.queue)
-	h.kept--
 	return b
 }
 

@@ -127,9 +127,7 @@ func (p *player) sound(ctx context.Context, s helper.Sound) error {
 
 // play asks for the source and yields its frames until it ends.
 func (p *player) play(ctx context.Context, link helper.Link, request Request, yield func(*audio.Frame, error) bool) error {
-	if link.Send(MsgOpen, request) != nil {
-		return p.buried(ctx) // which knows better why
-	}
+	_ = link.Send(MsgOpen, request) // if that fails the helper is gone, which is known soon
 	limit := time.NewTimer(slow)
 	defer limit.Stop()
 	var full <-chan *audio.Frame // nil until the source is open
@@ -162,20 +160,6 @@ func (p *player) play(ctx context.Context, link helper.Link, request Request, yi
 		}
 	}
 	return p.tellEnded(*end)
-}
-
-// buried waits until the helper is known to be gone.
-func (p *player) buried(ctx context.Context) error {
-	limit := time.NewTimer(slow)
-	defer limit.Stop()
-	select {
-	case <-p.gone:
-		return errGone
-	case <-limit.C:
-		return fmt.Errorf("playing %q: %w", p.source.name(), helper.ErrHung)
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
 }
 
 // hand yields frame n when it is due, and gives it back for the next.

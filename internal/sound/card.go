@@ -60,7 +60,7 @@ func (c *Card) Run(ctx context.Context) error {
 	}
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	l := newConnection(c, link, stop)
+	l := &connection{card: c, link: link, stop: stop, gone: make(chan struct{})}
 	var watch sync.WaitGroup
 	watch.Go(func() { l.watch(ctx) })
 	err = link.Run(ctx, helper.Handler{Control: l.control, Sound: l.sound})

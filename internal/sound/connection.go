@@ -23,10 +23,6 @@ type connection struct {
 	newest  uint32   // number of a stream or speech
 }
 
-func newConnection(c *Card, link helper.Link, stop context.CancelCauseFunc) *connection {
-	return &connection{card: c, link: link, stop: stop, gone: make(chan struct{})}
-}
-
 // slot returns the field for s.
 func (l *connection) slot(s *stream) **stream {
 	if s.output {

@@ -46,7 +46,7 @@ func (o *Output) Close() { o.s.end() }
 // output is over. The function must not block.
 func (o *Output) Play(moved func(Position)) (*Playing, error) {
 	l := o.s.line
-	p := newPlaying(l, o.s, l.card.next(), moved)
+	p := &Playing{line: l, out: o.s, number: l.card.next(), moved: moved}
 	l.mu.Lock()
 	if l.output != o.s || o.Err() != nil { // it may be closing
 		l.mu.Unlock()

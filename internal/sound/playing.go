@@ -44,10 +44,6 @@ type Playing struct {
 	ended    bool
 }
 
-func newPlaying(l *connection, out *stream, number uint32, moved func(Position)) *Playing {
-	return &Playing{line: l, out: out, number: number, moved: moved}
-}
-
 // Write appends pcm to the speech. It waits for credit, until ctx ends. For a speech that was cut
 // or is over it returns at once: [ErrOver], or why the output is over.
 func (p *Playing) Write(ctx context.Context, pcm []int16) error {

@@ -1,6 +1,7 @@
 package hear
 
 import (
+	"cmp"
 	"errors"
 	"time"
 
@@ -55,36 +56,23 @@ func DefaultConfig() Config {
 // Validate returns every fault in c, each under its key.
 func (c Config) Validate() error {
 	return errors.Join(
-		frames("duck_frames", c.Duck, duckOf),
-		frames("begin_frames", c.Begin, beginOf),
-		span("end_seconds", c.End, 0.1, 3),
-		span("end_finished_seconds", c.EndFinished, 0.1, 3),
-		span("end_open_seconds", c.EndOpen, c.End, 5),
-		span("end_dictated_seconds", c.EndDictated, 0.1, 10),
-		span("end_wait_seconds", c.EndWait, 0.1, 10),
-		span("pre_roll_seconds", c.PreRoll, 0, 1),
-		span("longest_seconds", c.Longest, 5, 30), // a recogniser keeps no more
-		margin(c.Margin),
+		within("duck_frames", c.Duck, 1, duckOf),
+		within("begin_frames", c.Begin, 1, beginOf),
+		within("end_seconds", c.End, 0.1, 3),
+		within("end_finished_seconds", c.EndFinished, 0.1, 3),
+		within("end_open_seconds", c.EndOpen, c.End, 5),
+		within("end_dictated_seconds", c.EndDictated, 0.1, 10),
+		within("end_wait_seconds", c.EndWait, 0.1, 10),
+		within("pre_roll_seconds", c.PreRoll, 0, 1),
+		within("longest_seconds", c.Longest, 5, 30), // a recogniser keeps no more
+		within("margin_db", c.Margin, 3, 30),
 	)
 }
 
-func frames(key string, n, of int) error {
-	if n < 1 || n > of {
-		return field.Errorf(key, "is %d; must be from 1 to %d", n, of)
-	}
-	return nil
-}
-
-func span(key string, s, least, most field.Seconds) error {
-	if !(s >= least && s <= most) {
-		return field.Errorf(key, "is %v; must be from %v to %v", s, least, most)
-	}
-	return nil
-}
-
-func margin(db float64) error {
-	if !(db >= 3 && db <= 30) {
-		return field.Errorf("margin_db", "is %v; must be from 3 to 30", db)
+// within returns a fault if v is not from least to most.
+func within[T cmp.Ordered](key string, v, least, most T) error {
+	if !(v >= least && v <= most) { // which NaN is not
+		return field.Errorf(key, "is %v; must be from %v to %v", v, least, most)
 	}
 	return nil
 }

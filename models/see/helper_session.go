@@ -8,6 +8,7 @@ import (
 
 	"earshot"
 	"earshot/internal/helper"
+	"earshot/models"
 	"earshot/models/see/wire"
 )
 
@@ -44,17 +45,6 @@ type pictureRequest struct {
 	err     error
 }
 
-func newLife(c *Camera, link helper.Link, stop context.CancelCauseFunc) *helperSession {
-	return &helperSession{
-		c: c, link: link, stop: stop,
-		looks: make(chan wire.Look, wire.MaxRequests), asked: make(map[uint32]*pictureRequest),
-	}
-}
-
-// tell has a request sent, and does not wait for that: each request has a place in looks until it
-// is sent, and is not answered before.
-func (l *helperSession) tell(ask wire.Look) { l.looks <- ask }
-
 // send sends what there is to send until ctx ends or sending fails, which the helper's end
 // explains.
 func (l *helperSession) send(ctx context.Context) {
@@ -83,11 +73,7 @@ func (l *helperSession) sending(request uint32) {
 func (l *helperSession) control(m helper.Control, late *time.Timer) error {
 	switch m.Name {
 	case wire.FaultName:
-		var f wire.Fault
-		if err := m.Decode(&f); err != nil {
-			return err
-		}
-		return &FaultError{f}
+		return models.DecodeFault(m)
 	case wire.ReadyName:
 		r, err := wire.DecodeReady(m)
 		if err != nil {
@@ -179,9 +165,6 @@ func (l *helperSession) bytes(s helper.Sound) error {
 		a.ended = true
 		return l.complete(a)
 	}
-	if a.bytes == nil {
-		a.bytes = make([]byte, 0, a.room())
-	}
 	a.bytes = append(a.bytes, s.Data...)
 	return nil
 }
@@ -192,14 +175,6 @@ func (a *pictureRequest) most() int {
 		return a.head.Bytes
 	}
 	return earshot.MaxPicture
-}
-
-// room is for how many bytes memory is allocated at first.
-func (a *pictureRequest) room() int {
-	if a.told {
-		return a.head.Bytes
-	}
-	return wire.MaxChunk
 }
 
 // complete finishes a if all of it has come.

@@ -82,7 +82,7 @@ func New(cfg Config) *Camera {
 
 // Run starts a helper and lives as long as it does. It returns nil when ctx ends or a recording
 // is over. Otherwise it returns why the helper ended: a [*helper.DeathError], which wraps a
-// [*FaultError] if the helper knows the cause. It may be called again after it has returned,
+// [*models.FaultError] if the helper knows the cause. It may be called again after it has returned,
 // never twice at a time.
 func (c *Camera) Run(ctx context.Context) error {
 	link, err := c.config.Dial()
@@ -91,7 +91,10 @@ func (c *Camera) Run(ctx context.Context) error {
 	}
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	l := newLife(c, link, stop)
+	l := &helperSession{
+		c: c, link: link, stop: stop,
+		looks: make(chan wire.Look, wire.MaxRequests), asked: make(map[uint32]*pictureRequest),
+	}
 	late := time.AfterFunc(opening, func() { stop(errSilent) })
 	defer late.Stop()
 	var sending sync.WaitGroup
@@ -153,7 +156,7 @@ func (c *Camera) Look(ctx context.Context, at time.Time, boxes bool) (earshot.Pi
 	if !at.IsZero() {
 		ask.Age = cmp.Or(max(0, time.Since(at)), 1) // 0 would be the next
 	}
-	l.tell(ask)
+	l.looks <- ask // each request has a place there until it is sent, and is not answered before
 	select {
 	case <-a.done:
 		return a.picture, a.err
@@ -190,18 +193,4 @@ func (c *Camera) giveUp(a *pictureRequest, why error) (earshot.Picture, error) {
 	defer c.mu.Unlock()
 	a.finish(earshot.Picture{}, why)
 	return a.picture, a.err
-}
-
-// A FaultError is a fault that the helper itself reports.
-type FaultError struct{ fault wire.Fault }
-
-// Error says what is wrong.
-func (e *FaultError) Error() string { return e.fault.Text }
-
-// Cure returns what to do about it; empty if that is not known.
-func (e *FaultError) Cure() string { return e.fault.Cure }
-
-// Is reports whether the fault is lasting: then it is an [errors.ErrUnsupported].
-func (e *FaultError) Is(target error) bool {
-	return target == errors.ErrUnsupported && e.fault.Lasting
 }

@@ -7,6 +7,7 @@ import (
 
 	"earshot/internal/audio"
 	"earshot/internal/helper"
+	"earshot/models"
 	"earshot/models/wire"
 )
 
@@ -17,6 +18,7 @@ type helperSession struct {
 	link helper.Link
 	kill context.CancelCauseFunc
 	more chan struct{} // there may be something to send
+	buf  []byte        // of send alone: the sound that is being sent
 
 	// Under the recogniser's mutex:
 	of       *Session     // whose sound is being sent
@@ -41,10 +43,6 @@ const (
 	framesOfPhrase = 5
 )
 
-func newLife(r *Recogniser, link helper.Link, kill context.CancelCauseFunc) *helperSession {
-	return &helperSession{r: r, link: link, kill: kill, more: make(chan struct{}, 1)}
-}
-
 // poke wakes send.
 func (l *helperSession) poke() {
 	select {
@@ -60,24 +58,19 @@ func (l *helperSession) send(ctx context.Context) {
 	open := wire.OpenHear{Names: l.r.config.Names, Phrases: l.r.config.Phrases, Means: l.r.means}
 	l.r.mu.Unlock()
 	err := l.link.Send(wire.OpenName, open)
-	buf := make([]byte, 0, 2*burst)
 	for err == nil {
-		var next step
-		next, buf = l.next(buf[:0])
-		switch next.kind {
-		case nothing:
-			select {
-			case <-l.more:
-			case <-ctx.Done():
-				return
-			}
-		case cancel:
-			err = l.link.Send(wire.CancelName, wire.Cancel{Stream: next.stream})
-		case sound:
-			err = l.link.SendSound(next.stream, buf)
+		next, dropped := l.next()
+		if dropped > 0 {
+			l.r.config.Log.Info("sound was dropped in which phrases were sought", "frames", dropped)
 		}
-		if next.dropped > 0 {
-			l.r.config.Log.Info("sound was dropped in which phrases were sought", "frames", next.dropped)
+		if next != nil {
+			err = next()
+			continue
+		}
+		select {
+		case <-l.more:
+		case <-ctx.Done():
+			return
 		}
 	}
 }
@@ -85,71 +78,63 @@ func (l *helperSession) send(ctx context.Context) {
 // burst is how many samples are sent at once: 100 ms, so that urgent messages never wait long.
 const burst = audio.Rate / 10
 
-// A step is one thing to send.
-type step struct {
-	kind    kind
-	stream  uint32
-	dropped int // frames, if it is time to say so
-}
-
-type kind int
-
-const (
-	nothing kind = iota
-	cancel
-	sound
-)
-
-// next returns the next thing to send, with its sound appended to buf: urgent ones first.
-func (l *helperSession) next(buf []byte) (step, []byte) {
+// next returns what sends the next thing, urgent ones first, or nil if there is none; and how many
+// frames were dropped, if it is time to say so.
+func (l *helperSession) next() (send func() error, dropped int) {
 	r := l.r
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.life != l {
-		return step{}, buf // it is not ready
+		return nil, 0 // it is not ready
 	}
-	if r.spots.n > 0 {
-		s := step{kind: sound, dropped: r.spots.report(time.Now())}
-		s.stream, buf = l.spotting(r.spots.pop(), buf)
-		return s, buf
+	if len(r.spots.frames) > 0 {
+		dropped = r.spots.report(time.Now())
+		return l.spotting(r.spots.pop()), dropped
 	}
 	if l.of != nil && l.of.over {
 		l.of = nil
-		return step{kind: cancel, stream: l.stream}, buf
+		cancel := wire.Cancel{Stream: l.stream}
+		return func() error { return l.link.Send(wire.CancelName, cancel) }, 0
 	}
 	if l.of == nil {
 		if len(r.sessions) == 0 {
-			return step{}, buf
+			return nil, 0
 		}
 		l.of, l.sent, l.complete, l.partials, l.stale = r.sessions[0], 0, false, 0, 0
 		l.stream++
 	}
-	return l.hearing(buf)
+	return l.hearing(), 0
+}
+
+// sound returns what sends samples of a stream.
+func (l *helperSession) sound(stream uint32, pcm []int16) func() error {
+	l.buf = audio.AppendPCM(l.buf[:0], pcm)
+	return func() error { return l.link.SendSound(stream, l.buf) }
 }
 
 // spotting adds a frame to the stream in which phrases are sought.
-func (l *helperSession) spotting(s spot, buf []byte) (uint32, []byte) {
+func (l *helperSession) spotting(s spot) func() error {
 	if s.fresh || l.spot == 0 {
 		l.spot++
 		l.spotted[l.spot%uint32(len(l.spotted))] = s.at
 	}
 	l.frames++
-	return l.spot | wire.Spot, audio.AppendPCM(buf, s.pcm[:])
+	return l.sound(l.spot|wire.Spot, s.pcm[:])
 }
 
-// hearing returns the next part of the utterance: some of its sound, or its end.
-func (l *helperSession) hearing(buf []byte) (step, []byte) {
+// hearing sends the next part of the utterance: some of its sound, or its end.
+func (l *helperSession) hearing() func() error {
 	pcm := l.of.pcm[l.sent:]
 	switch {
 	case len(pcm) > 0:
 		pcm = pcm[:min(len(pcm), burst)]
 		l.sent += len(pcm)
-		return step{kind: sound, stream: l.stream}, audio.AppendPCM(buf, pcm)
 	case !l.of.ended.IsZero() && !l.complete:
 		l.complete = true
-		return step{kind: sound, stream: l.stream}, buf
+	default:
+		return nil
 	}
-	return step{}, buf
+	return l.sound(l.stream, pcm)
 }
 
 // control handles the helper's messages.
@@ -162,11 +147,7 @@ func (l *helperSession) control(c helper.Control, load *time.Timer) error {
 		l.r.found(l)
 		return nil
 	case wire.FaultName:
-		var f wire.Fault
-		if err := c.Decode(&f); err != nil {
-			return err
-		}
-		return &FaultError{f}
+		return models.DecodeFault(c)
 	case wire.PartialName, wire.FinalName:
 		h, err := wire.DecodeHypothesis(c)
 		if err != nil {
@@ -225,11 +206,7 @@ func falsely(lie bool) error {
 
 // result converts h.
 func result(h wire.Hypothesis, final bool) Result {
-	res := Result{Text: h.Text, Heard: lasts(h.Heard), Confidence: h.Confidence, Final: final}
-	for _, w := range h.Words {
-		res.Words = append(res.Words, Word{w.Text, lasts(w.From), lasts(w.To), w.Confidence})
-	}
-	return res
+	return Result{Text: h.Text, Heard: lasts(h.Heard), Confidence: h.Confidence, Final: final}
 }
 
 // phrase reports a phrase.

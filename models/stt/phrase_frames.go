@@ -1,17 +1,19 @@
 package stt
 
 import (
+	"slices"
 	"time"
 
 	"earshot/internal/audio"
 )
 
-// phraseFrames is a ring of frames in which phrases are sought. A helper is never more than a
-// second behind; after that it is too late to stop anybody.
+// mostSpots is how many frames may wait in which phrases are sought, one second: after that it is
+// too late to stop anybody.
+const mostSpots = 50
+
+// phraseFrames are the frames in which phrases are sought.
 type phraseFrames struct {
-	ring    [50]spot
-	first   int // the oldest
-	n       int
+	frames  []spot    // the oldest first; of capacity mostSpots
 	next    time.Time // when a frame is due that follows the last one
 	torn    bool      // a frame before the next is missing
 	dropped int       // frames, since that was reported
@@ -43,24 +45,20 @@ func (r *Recogniser) Spot(f *audio.Frame) {
 
 // push adds a frame, in place of the oldest if there is no room.
 func (q *phraseFrames) push(f *audio.Frame) {
-	if q.n == len(q.ring) {
+	if len(q.frames) == mostSpots {
 		q.pop()
-		q.ring[q.first].fresh = true
+		q.frames[0].fresh = true
 		q.dropped++
 	}
-	off := f.At.Sub(q.next)
-	s := &q.ring[(q.first+q.n)%len(q.ring)]
-	s.at, s.pcm = f.At, f.PCM
-	s.fresh = q.torn || f.Lost > 0 || off > jitter || off < -jitter
-	q.n++
+	fresh := q.torn || f.Lost > 0 || f.At.Sub(q.next).Abs() > jitter
+	q.frames = append(q.frames, spot{f.At, f.PCM, fresh})
 	q.next, q.torn = f.At.Add(audio.Time), false
 }
 
-// pop takes the oldest frame.
+// pop takes the oldest frame. What was said is not kept.
 func (q *phraseFrames) pop() spot {
-	s := q.ring[q.first]
-	q.ring[q.first] = spot{} // what was said is not kept
-	q.first, q.n = (q.first+1)%len(q.ring), q.n-1
+	s := q.frames[0]
+	q.frames = slices.Delete(q.frames, 0, 1)
 	return s
 }
 
@@ -75,6 +73,6 @@ func (q *phraseFrames) report(now time.Time) (dropped int) {
 
 // clear drops all frames: they were for a helper that has ended.
 func (q *phraseFrames) clear() {
-	clear(q.ring[:])
-	q.n, q.torn = 0, true
+	clear(q.frames)
+	q.frames, q.torn = q.frames[:0], true
 }

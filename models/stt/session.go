@@ -29,14 +29,9 @@ type Session struct {
 // Begin begins an utterance. On receives interim results, and then exactly once the final result,
 // from one goroutine at a time; never before Begin has returned. It may use the session.
 func (r *Recogniser) Begin(on func(Result)) *Session {
-	s := &Session{r: r, on: on}
+	s := &Session{r: r, on: on, pcm: make([]int16, 0, samplesIn(Longest))}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if n := len(r.spare); n > 0 {
-		s.pcm, r.spare = r.spare[n-1], r.spare[:n-1]
-	} else {
-		s.pcm = make([]int16, 0, samplesIn(Longest))
-	}
 	r.sessions, r.used = append(r.sessions, s), time.Now()
 	s.busy = len(r.sessions) > most
 	s.patience = time.AfterFunc(slow, s.late)
@@ -93,16 +88,9 @@ func (s *Session) arm() {
 	case !s.r.loaded.IsZero():
 		s.deadline = s.r.loaded
 	default:
-		s.deadline = earlier(s.ended, s.r.since.Add(hopeless)).Add(away)
+		s.deadline = slices.MinFunc([]time.Time{s.ended, s.r.since.Add(hopeless)}, time.Time.Compare).Add(away)
 	}
 	s.patience.Reset(max(0, s.deadline.Sub(now)))
-}
-
-func earlier(a, b time.Time) time.Time {
-	if a.Before(b) {
-		return a
-	}
-	return b
 }
 
 // late ends the session when its patience does.
@@ -159,15 +147,11 @@ func (s *Session) leave() {
 	s.r.poke()
 }
 
-// unlist makes room for the next session, and keeps its memory for a later one, without the sound
-// in it. Two are enough: one ends while the next begins.
+// unlist makes room for the next session, and overwrites the sound.
 func (s *Session) unlist() {
 	r := s.r
 	r.used = time.Now()
 	r.sessions = slices.DeleteFunc(r.sessions, func(other *Session) bool { return other == s })
 	clear(s.pcm)
-	if s.pcm != nil && len(r.spare) < 2 {
-		r.spare = append(r.spare, s.pcm[:0])
-	}
 	s.pcm = nil
 }

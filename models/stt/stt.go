@@ -22,7 +22,6 @@ import (
 	"earshot"
 	"earshot/internal/audio"
 	"earshot/internal/helper"
-	"earshot/models/wire"
 )
 
 // Longest is how much of an utterance is recognised: the longest utterance of an ear, 30 s, and
@@ -88,16 +87,8 @@ type Result struct {
 	Text       earshot.Text  // from its beginning; the next may revise it
 	Heard      time.Duration // how much of the utterance it is based on; 0 is unknown
 	Confidence float64       // in the words, 0 to 1; only if Final
-	Words      []Word        // only if Final
 	Final      bool          // it is the last of its session
 	Err        error         // why there is none; only if Final
-}
-
-// A Word is one word of a result.
-type Word struct {
-	Text       earshot.Text
-	From, To   time.Duration // since the utterance began
-	Confidence float64       // 0 to 1
 }
 
 // A Recogniser recognises one utterance after another. It may be used from many goroutines, before
@@ -107,7 +98,6 @@ type Recogniser struct {
 
 	mu       sync.Mutex
 	sessions []*Session     // in the order in which they began; the first is being heard
-	spare    [][]int16      // for the samples of the next sessions
 	life     *helperSession // of the helper; nil if there is none
 	since    time.Time      // when there was none
 	loaded   time.Time      // deadline of the one that is loading; zero if none is
@@ -121,11 +111,11 @@ func New(cfg Config) *Recogniser {
 	if cfg.On == nil {
 		cfg.On = func(Phrase) {}
 	}
-	return &Recogniser{config: cfg, since: time.Now()}
+	return &Recogniser{config: cfg, since: time.Now(), spots: phraseFrames{frames: make([]spot, 0, mostSpots)}}
 }
 
 // Run starts a helper and lives as long as it does. It returns nil when ctx ends, and otherwise
-// why the helper ended: a [*helper.DeathError], or a [*FaultError] if the helper knows the cause.
+// why the helper ended: a [*helper.DeathError], or a [*models.FaultError] if the helper knows the cause.
 // It may be called again after it has returned, never twice at a time.
 func (r *Recogniser) Run(ctx context.Context) error {
 	link, err := r.config.Dial()
@@ -134,7 +124,7 @@ func (r *Recogniser) Run(ctx context.Context) error {
 	}
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	l := newLife(r, link, stop)
+	l := &helperSession{r: r, link: link, kill: stop, more: make(chan struct{}, 1)}
 	load := time.AfterFunc(slow, func() { l.kill(errSilent) })
 	defer load.Stop()
 	r.loading()
@@ -206,20 +196,6 @@ func (r *Recogniser) poke() {
 	if r.life != nil {
 		r.life.poke()
 	}
-}
-
-// A FaultError is what the helper itself says is wrong with it.
-type FaultError struct{ fault wire.Fault }
-
-// Error says what is wrong.
-func (e *FaultError) Error() string { return e.fault.Text }
-
-// Cure returns what to do about it; empty if that is not known.
-func (e *FaultError) Cure() string { return e.fault.Cure }
-
-// Is reports whether the fault is lasting.
-func (e *FaultError) Is(target error) bool {
-	return target == errors.ErrUnsupported && e.fault.Lasting
 }
 
 // samplesIn is how many samples d holds.

@@ -18,6 +18,7 @@ import (
 	"earshot/internal/audio"
 	"earshot/internal/helper"
 	"earshot/internal/helper/helpertest"
+	"earshot/models"
 	"earshot/models/hear"
 	"earshot/models/stt"
 	"earshot/models/wire"
@@ -386,7 +387,7 @@ func TestHelperThatIsAtFault(t *testing.T) {
 				if got != tt.want {
 					t.Errorf("heard %s, want %s", got, tt.want)
 				}
-				if f, ok := errors.AsType[*stt.FaultError](err); ok && f.Cure() != "get one" {
+				if f, ok := errors.AsType[*models.FaultError](err); ok && f.Cure() != "get one" {
 					t.Errorf("the cure is %q", f.Cure())
 				}
 			})

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"earshot/internal/helper"
+	"earshot/models"
 	"earshot/models/wire"
 )
 
@@ -66,7 +67,7 @@ func New(cfg Config) *Synthesiser {
 }
 
 // Run starts a helper and lives as long as it does. It returns nil when ctx ends, and otherwise
-// why the helper ended: a [*helper.DeathError], or a [*FaultError] if the helper knows the cause.
+// why the helper ended: a [*helper.DeathError], or a [*models.FaultError] if the helper knows the cause.
 // It may be called again after it has returned, never twice at a time.
 func (s *Synthesiser) Run(ctx context.Context) error {
 	link, err := s.config.Dial()
@@ -110,11 +111,7 @@ func (s *Synthesiser) control(c helper.Control, l *helperSession, loading *time.
 		s.set(l)
 		return nil
 	case wire.FaultName:
-		var f wire.Fault
-		if err := c.Decode(&f); err != nil {
-			return err
-		}
-		return &FaultError{f}
+		return models.DecodeFault(c)
 	}
 	return fmt.Errorf("%w: %q", helper.ErrProtocol, c.Name)
 }
@@ -158,18 +155,4 @@ func (s *Synthesiser) wait(ctx context.Context) (*helperSession, error) {
 			return nil, context.Cause(ctx)
 		}
 	}
-}
-
-// A FaultError is a fault that the helper itself reports.
-type FaultError struct{ fault wire.Fault }
-
-// Error says what is wrong.
-func (e *FaultError) Error() string { return e.fault.Text }
-
-// Cure returns what to do about it; empty if that is not known.
-func (e *FaultError) Cure() string { return e.fault.Cure }
-
-// Is reports whether the fault is lasting.
-func (e *FaultError) Is(target error) bool {
-	return target == errors.ErrUnsupported && e.fault.Lasting
 }

@@ -18,6 +18,7 @@ import (
 	"earshot/internal/audio"
 	"earshot/internal/helper"
 	"earshot/internal/helper/helpertest"
+	"earshot/models"
 	"earshot/models/tts"
 	"earshot/models/wire"
 )
@@ -405,7 +406,7 @@ func TestFault(t *testing.T) {
 			})
 		})})
 		err := s.Run(t.Context())
-		f, ok := errors.AsType[*tts.FaultError](err)
+		f, ok := errors.AsType[*models.FaultError](err)
 		if !ok || f.Cure() != "another" || !errors.Is(err, errors.ErrUnsupported) {
 			t.Errorf("it ended with %v", err)
 		}

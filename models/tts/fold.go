@@ -33,12 +33,7 @@ func fold(word string) (string, bool) {
 }
 
 func isASCII(s string) bool {
-	for i := range len(s) {
-		if s[i] > unicode.MaxASCII {
-			return false
-		}
-	}
-	return true
+	return !strings.ContainsFunc(s, func(r rune) bool { return r > unicode.MaxASCII })
 }
 
 // alnum reports whether r is a letter or a digit of ASCII.

@@ -114,15 +114,16 @@ func (s *scanner) inCode() {
 
 // target skips the target of a link.
 func (s *scanner) target(m []string) int {
-	if !strings.HasSuffix(m[0], ")") { // it is longer than a rule looks, or not complete
-		rest := s.text[s.at:]
-		if n := strings.IndexAny(rest, ") \t\n"); n >= 0 {
-			if rest[n] == ')' {
-				n++
-			}
-			return n
-		}
+	if strings.HasSuffix(m[0], ")") {
+		return len(m[0])
+	}
+	rest := s.text[s.at:] // it is longer than a rule looks, or not complete
+	n := strings.IndexAny(rest, ") \t\n")
+	if n < 0 {
 		return len(rest)
 	}
-	return len(m[0])
+	if rest[n] == ')' {
+		n++
+	}
+	return n
 }

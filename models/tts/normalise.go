@@ -8,6 +8,7 @@
 package tts
 
 import (
+	"slices"
 	"sort"
 
 	"earshot"
@@ -134,10 +135,8 @@ func (o *speechBuilder) breathe() {
 
 // skip records that something was left out, and reports whether that is new.
 func (o *speechBuilder) skip(kind leftover) bool {
-	for _, k := range o.skipped {
-		if k == string(kind) {
-			return false
-		}
+	if slices.Contains(o.skipped, string(kind)) {
+		return false
 	}
 	o.skipped = append(o.skipped, string(kind))
 	return true

@@ -156,10 +156,10 @@ func minutes(m int) string {
 	return cardinal(uint64(m))
 }
 
-// fraction returns a of b in words, if there is a name for it.
-func fraction(a, b uint64) (string, bool) {
+// fraction returns a of b in words, or "" if there is no name for it.
+func fraction(a, b uint64) string {
 	if a == 0 || b < 2 || b > 10 || a >= b {
-		return "", false
+		return ""
 	}
 	part := map[uint64]string{2: "half", 4: "quarter"}[b]
 	if part == "" {
@@ -168,5 +168,5 @@ func fraction(a, b uint64) (string, bool) {
 	if a > 1 {
 		part += "s"
 	}
-	return cardinal(a) + " " + part, true
+	return cardinal(a) + " " + part
 }

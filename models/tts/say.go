@@ -14,6 +14,19 @@ import (
 // digit of a number takes half of it.
 const longest = 2 * time.Second
 
+// A Chunk is a piece of the sound of a text.
+type Chunk struct {
+	PCM   []int16 // valid until the next chunk; may be empty
+	Words []Word  // new since the previous chunk, ascending
+}
+
+// A Word is where a word begins: at sample Sample of the sound and byte Byte of the text, counted
+// from the beginning of both.
+type Word struct {
+	Byte   int
+	Sample int
+}
+
 // Say yields the sound of a text in what a voice can say; see [Normalise]. Leaving the loop, or
 // the end of ctx, makes the helper stop at once. If the helper dies in the middle, the next one
 // says the same again, which takes the same time, and Say continues at the sample it had reached.

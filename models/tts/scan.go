@@ -58,15 +58,21 @@ type rule struct {
 	take    func(s *scanner, m []string) int
 }
 
-// all takes what the pattern has matched.
-func all(say func(s *scanner, m []string) bool) func(*scanner, []string) int {
+// says returns a take that says all of what the pattern has matched in another form, unless that is
+// empty.
+func says(form func(s *scanner, m []string) string) func(*scanner, []string) int {
 	return func(s *scanner, m []string) int {
-		if !say(s, m) {
+		said := form(s, m)
+		if said == "" {
 			return 0
 		}
+		s.say(said)
 		return len(m[0])
 	}
 }
+
+// ignored is a take that says nothing of what the pattern has matched.
+func ignored(_ *scanner, m []string) int { return len(m[0]) }
 
 // try applies the first matching rule.
 func (s *scanner) try(rules []rule) bool {
@@ -156,24 +162,24 @@ func (s *scanner) dash(r, before, next rune, within bool) {
 
 // forSigns are the rules for text that begins with neither a letter nor a digit.
 var forSigns = []rule{
-	{regexp.MustCompile(`^!?\[\^?[0-9]{1,3}\](\([^)\s]{0,100}\))?`), all(func(*scanner, []string) bool { return true })}, // a reference
+	{regexp.MustCompile(`^!?\[\^?[0-9]{1,3}\](\([^)\s]{0,100}\))?`), ignored}, // a reference
 	{regexp.MustCompile(`^\]\([^()\s]*(?:\([^()\s]*\)[^()\s]*)?(?:"[^"\n]{0,80}"|\s)*\)?`), (*scanner).target},
 	{regexp.MustCompile(`^<((?i:https?)://[^>\s]+)>`), func(s *scanner, m []string) int { s.address(m[1]); return len(m[0]) }},
-	{regexp.MustCompile(`^</?[a-zA-Z][a-zA-Z0-9]{0,15}( [^<>\n]{0,100})?/?>`), all(func(*scanner, []string) bool { return true })},
-	{regexp.MustCompile(`^&(amp|lt|gt|quot|apos|nbsp|#39);`), all((*scanner).entity)},
-	{regexp.MustCompile(`^([:;=8]['^]?-?[)(DPpOo/|*]|<3|\^_?\^)(?:[\s.,!?]|$)`), func(s *scanner, m []string) int { return s.smile(m[1]) }},
+	{regexp.MustCompile(`^</?[a-zA-Z][a-zA-Z0-9]{0,15}( [^<>\n]{0,100})?/?>`), ignored},
+	{regexp.MustCompile(`^&amp;`), says(func(*scanner, []string) string { return "and" })},
+	{regexp.MustCompile(`^&(lt|gt|quot|apos|nbsp|#39);`), ignored},
+	{regexp.MustCompile(`^([:;=8]['^]?-?[)(DPpOo/|*]|<3|\^_?\^)(?:[\s.,!?]|$)`), (*scanner).smile},
 	{regexp.MustCompile(`^([-−+±~≈]?)([$£€¥₹])\s?([0-9])`), (*scanner).quantity},
 	{regexp.MustCompile(`^([-−+±~≈])([0-9]|\.[0-9])`), (*scanner).quantity},
 	{regexp.MustCompile(`^\.[0-9]`), (*scanner).quantity},
-	{regexp.MustCompile(`^\.{0,2}/\.{3}`), all(func(*scanner, []string) bool { return true })},
+	{regexp.MustCompile(`^\.{0,2}/\.{3}`), ignored},
 	{regexp.MustCompile(`^\(([0-9]{2,4})\) ?[0-9]{3}`), (*scanner).prefix},
 	{regexp.MustCompile(`^#([0-9])`), func(s *scanner, _ []string) int { s.say("number"); return 1 }},
 	{regexp.MustCompile(`^#[a-zA-Z]`), func(s *scanner, _ []string) int { s.say("hash"); return 1 }},
-	{regexp.MustCompile(`^ ?([<>])=?`), all((*scanner).compare)},
-	{regexp.MustCompile(`^(->|=>|-->|==>|<-|<->)`), all(func(s *scanner, _ []string) bool { s.out.pause(','); return true })},
-	{regexp.MustCompile(`^(==+|!=)`), all(func(s *scanner, m []string) bool {
-		s.say(map[bool]string{true: "is not equal to", false: "equals"}[m[0] == "!="])
-		return true
+	{regexp.MustCompile(`^ ?([<>])=?`), says((*scanner).compare)},
+	{regexp.MustCompile(`^(->|=>|-->|==>|<-|<->)`), func(s *scanner, m []string) int { s.out.pause(','); return len(m[0]) }},
+	{regexp.MustCompile(`^(==+|!=)`), says(func(_ *scanner, m []string) string {
+		return among(m[0] == "!=", "is not equal to", "equals")
 	})},
 	{regexp.MustCompile(`^\* ?[0-9]`), (*scanner).times},
 }
@@ -206,13 +212,12 @@ func (s *scanner) number() rune {
 	return s.after(n + 1)
 }
 
-// compare says a sign of comparison between two things apart from it.
-func (s *scanner) compare(m []string) bool {
+// compare returns a sign of comparison between two things apart from it.
+func (s *scanner) compare(m []string) string {
 	if !unicode.IsSpace(s.before()) && !digit(s.before()) || !unicode.IsSpace(s.after(len(m[0]))) && !digit(s.after(len(m[0]))) {
-		return false
+		return ""
 	}
-	s.say(map[string]string{"<": "less than", ">": "more than", "<=": "at most", ">=": "at least"}[m[0]])
-	return true
+	return map[string]string{"<": "less than", ">": "more than", "<=": "at most", ">=": "at least"}[m[0]]
 }
 
 // prefix says the part of a telephone number in brackets.
@@ -221,14 +226,8 @@ func (s *scanner) prefix(m []string) int {
 	return len(m[1]) + 2
 }
 
-func (s *scanner) entity(m []string) bool {
-	if m[1] == "amp" {
-		s.say("and")
-	}
-	return true
-}
-
-func (s *scanner) smile(m string) int {
+// smile leaves out a face.
+func (s *scanner) smile(m []string) int {
 	s.skip(pictures)
-	return len(m)
+	return len(m[1])
 }

@@ -13,30 +13,28 @@ var longCode = regexp.MustCompile(`^[0-9A-Za-z][0-9A-Za-z+/=_-]{31,}`)
 
 // forWords are the rules for text that begins with a letter, or in some cases a digit.
 var forWords = []rule{
-	{regexp.MustCompile(`^(?i:https?|ftp|wss?|file)://`), func(s *scanner, _ []string) int { return s.url() }},
-	{regexp.MustCompile(`^www\.[a-zA-Z0-9]`), func(s *scanner, _ []string) int { return s.url() }},
-	{regexp.MustCompile(`^([a-zA-Z0-9][a-zA-Z0-9._+-]{0,63})@([a-zA-Z0-9-]+(?:\.[a-zA-Z0-9-]+)+)`), all((*scanner).mail)},
-	{longCode, all((*scanner).gibberish)},
-	{regexp.MustCompile(`^(` + oneOf(maps.Keys(months)) + `)\.? ([0-9]{1,2})(?:st|nd|rd|th)?\b(?:,? ([0-9]{4})\b)?`), all((*scanner).monthDay)},
-	{regexp.MustCompile(`^((?:[A-Za-z]\.)+[A-Za-z])\.`), all((*scanner).initials)},
+	{regexp.MustCompile(`^(?i:https?|ftp|wss?|file)://`), (*scanner).url},
+	{regexp.MustCompile(`^www\.[a-zA-Z0-9]`), (*scanner).url},
+	{regexp.MustCompile(`^([a-zA-Z0-9][a-zA-Z0-9._+-]{0,63})@([a-zA-Z0-9-]+(?:\.[a-zA-Z0-9-]+)+)`), says((*scanner).mail)},
+	{longCode, (*scanner).gibberish},
+	{regexp.MustCompile(`^(` + oneOf(maps.Keys(months)) + `)\.? ([0-9]{1,2})(?:st|nd|rd|th)?\b(?:,? ([0-9]{4})\b)?`), says((*scanner).monthDay)},
+	{regexp.MustCompile(`^((?:[A-Za-z]\.)+[A-Za-z])\.`), says((*scanner).initials)},
 	{regexp.MustCompile(`^([A-Za-z]{2,6})\.`), (*scanner).abbreviation},
 	{regexp.MustCompile(`^([A-Za-z]{1,4})\.? ?[0-9]`), (*scanner).counter},
-	{regexp.MustCompile(`^(w/o|w/)`), all(func(s *scanner, m []string) bool {
-		s.say(map[string]string{"w/": "with", "w/o": "without"}[m[0]])
-		return true
+	{regexp.MustCompile(`^(w/o|w/)`), says(func(_ *scanner, m []string) string {
+		return map[string]string{"w/": "with", "w/o": "without"}[m[0]]
 	})},
-	{regexp.MustCompile(`^([A-Z])(\+\+|#)`), all(func(s *scanner, m []string) bool {
-		s.say(m[1] + map[string]string{"++": " plus plus", "#": " sharp"}[m[2]])
-		return true
+	{regexp.MustCompile(`^([A-Z])(\+\+|#)`), says(func(_ *scanner, m []string) string {
+		return m[1] + map[string]string{"++": " plus plus", "#": " sharp"}[m[2]]
 	})},
-	{regexp.MustCompile(`^([IVX]{2,7})\b`), all((*scanner).roman)},
+	{regexp.MustCompile(`^([IVX]{2,7})\b`), says((*scanner).roman)},
 }
 
 // mostAddress is the longest address that is looked for, in bytes.
 const mostAddress = 2048
 
 // url says the host of an address.
-func (s *scanner) url() int {
+func (s *scanner) url([]string) int {
 	rest := s.text[s.at:min(len(s.text), s.at+mostAddress)]
 	n := strings.IndexFunc(rest, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune("<>\"`|]", r) })
 	if n < 0 {
@@ -75,35 +73,32 @@ func named(name string) string {
 	return b.String()
 }
 
-// mail says an address of mail.
-func (s *scanner) mail(m []string) bool {
+// mail returns an address of mail.
+func (s *scanner) mail(m []string) string {
 	said := strings.NewReplacer(".", " dot ", "_", " underscore ", "-", " dash ", "+", " plus ").Replace(m[1]) + " at " +
 		strings.NewReplacer(".", " dot ", "-", " dash ").Replace(m[2])
 	var b strings.Builder
 	for w := range strings.FieldsSeq(said) {
 		join(&b, mixed(w))
 	}
-	s.say(b.String())
-	return true
+	return b.String()
 }
 
 // gibberish leaves out what has letters and digits all over.
-func (s *scanner) gibberish(m []string) bool {
+func (s *scanner) gibberish(m []string) int {
 	if !strings.ContainsAny(m[0], "0123456789") || !strings.ContainsFunc(m[0], letter) {
-		return false
+		return 0
 	}
 	s.skip(gibber)
-	return true
+	return len(m[0])
 }
 
-// initials says letters with dots, such as U.S. and e.g.
-func (s *scanner) initials(m []string) bool {
-	said, ok := dotted[strings.ToLower(m[1])]
-	if !ok {
-		said = spell(m[1])
+// initials returns letters with dots, such as U.S. and e.g.
+func (s *scanner) initials(m []string) string {
+	if said, ok := dotted[strings.ToLower(m[1])]; ok {
+		return said
 	}
-	s.say(said)
-	return true
+	return spell(m[1])
 }
 
 // places are what the names of some begin with.
@@ -141,15 +136,14 @@ var romans = map[string]uint64{
 	"II": 2, "III": 3, "IV": 4, "VI": 6, "VII": 7, "VIII": 8, "IX": 9, "XI": 11, "XII": 12, "XIII": 13, "XIV": 14, "XV": 15, "XVI": 16, "XVIII": 18, "XIX": 19, "XX": 20, "XXI": 21,
 }
 
-// roman says a Roman number after a name.
-func (s *scanner) roman(m []string) bool {
+// roman returns a Roman number after a name.
+func (s *scanner) roman(m []string) string {
 	n, ok := romans[m[1]]
 	last := s.lastWord()
 	if !ok || last == "" || !upper(rune(last[0])) || s.out.next != 0 {
-		return false
+		return ""
 	}
-	s.say(cardinal(n))
-	return true
+	return cardinal(n)
 }
 
 // word says the word at the position.

@@ -20,6 +20,7 @@ package voiceprint
 
 import (
 	_ "embed"
+	"hash/crc32"
 	"time"
 
 	"earshot"
@@ -46,6 +47,11 @@ const (
 //go:embed voices.bin
 var voices []byte
 
+// Kind identifies the meaning of a print's numbers: prints of two kinds cannot be compared, so it
+// must be stored beside prints. It is different for each model, which itself says for which kind
+// of measurement it was made.
+var Kind = int(crc32.ChecksumIEEE(voices))
+
 // model is the knowledge about voices. It is part of the program, so it can only be invalid if the
 // program was built wrongly.
 var model = func() *acoustic.Model {
@@ -67,48 +73,20 @@ type Sound = acoustic.Sound
 type Analyser = acoustic.Analyser
 
 // An Extractor listens to one voice. It is used from one goroutine.
-type Extractor struct {
-	listener *acoustic.Listener
-	frames   int // that were voiced
-}
+type Extractor struct{ *acoustic.Listener }
 
 // New returns an extractor that has heard nothing.
-func New() *Extractor { return &Extractor{listener: deaf.Again()} }
-
-// Reset forgets what was heard.
-func (x *Extractor) Reset() {
-	x.listener.Reset()
-	x.frames = 0
-}
-
-// Step takes 20 ms, unless they have no voice.
-func (x *Extractor) Step(f *audio.Frame) {
-	x.listener.Step(f)
-	x.count(f.Voiced)
-}
-
-// Take is Step for the measurement of an [Analyser]. An extractor must be given frames in only one
-// of the two ways.
-func (x *Extractor) Take(s *Sound) {
-	x.listener.Take(s)
-	x.count(s.Voiced)
-}
-
-func (x *Extractor) count(voiced bool) {
-	if voiced {
-		x.frames++
-	}
-}
+func New() *Extractor { return &Extractor{deaf.Again()} }
 
 // Voice returns the voice heard since Reset, through channel; false if it was too little, see
 // [Least]. More may follow it.
 func (x *Extractor) Voice(channel string) (earshot.Voice, bool) {
-	heard := time.Duration(x.frames) * audio.Time
-	if heard < Least || x.listener.Windows() < enough || x.listener.Hums() < sung {
+	heard := time.Duration(x.Voiced()) * audio.Time
+	if heard < Least || x.Windows() < enough || x.Hums() < sung {
 		return earshot.Voice{}, false
 	}
 	var raw [acoustic.Raw]float64
-	x.listener.Raw(&raw)
+	x.Raw(&raw)
 	print := make([]float32, Size)
 	model.Print(print, &raw)
 	return earshot.Voice{Heard: heard, Print: print, Channel: channel}, true

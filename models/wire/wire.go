@@ -23,6 +23,7 @@ import (
 
 	"earshot"
 	"earshot/internal/helper"
+	"earshot/models"
 )
 
 // The names of the messages of control.
@@ -48,11 +49,7 @@ type Cancel struct {
 }
 
 // A Fault is why the helper cannot do its work.
-type Fault struct {
-	Text    string `json:"text"`
-	Cure    string `json:"cure,omitempty"`
-	Lasting bool   `json:"lasting,omitempty"` // no restart mends it
-}
+type Fault = models.Fault
 
 // OpenHear says what the helper listens for.
 type OpenHear struct {
@@ -70,16 +67,7 @@ type Hypothesis struct {
 	Text       earshot.Text `json:"text"`
 	Heard      int          `json:"heard,omitempty"` // how many samples of it it is based on; 0 is unknown
 	Confidence float64      `json:"confidence"`      // 0 to 1; only if final
-	Words      []Word       `json:"words,omitempty"` // only if final
 	Means      []float32    `json:"means,omitempty"` // only if final
-}
-
-// A Word is a recognised word, in samples since the utterance began.
-type Word struct {
-	Text       earshot.Text `json:"text"`
-	From       int          `json:"from"`
-	To         int          `json:"to"`
-	Confidence float64      `json:"confidence"`
 }
 
 // A Phrase was found.
@@ -92,7 +80,6 @@ type Phrase struct {
 // The limits of what is accepted.
 const (
 	MaxMeans = 64      // coefficients; the model has 13
-	MaxWords = 1 << 10 // in an utterance; the longest holds 150
 	maxMean  = 1 << 10 // of one coefficient; those of speech are below 100
 )
 
@@ -101,20 +88,15 @@ func DecodeHypothesis(c helper.Control) (h Hypothesis, err error) {
 	if err := c.Decode(&h); err != nil {
 		return h, err
 	}
-	ok := probable(h.Confidence) && h.Heard >= 0 && len(h.Text) <= earshot.MaxText && len(h.Words) <= MaxWords && len(h.Means) <= MaxMeans
+	ok := h.Confidence >= 0 && h.Confidence <= 1 && h.Heard >= 0 && len(h.Text) <= earshot.MaxText && len(h.Means) <= MaxMeans
 	for _, m := range h.Means {
 		ok = ok && -maxMean < m && m < maxMean
-	}
-	for _, w := range h.Words {
-		ok = ok && probable(w.Confidence) && 0 <= w.From && w.From <= w.To
 	}
 	if !ok {
 		return Hypothesis{}, fmt.Errorf("%w: an invalid hypothesis", helper.ErrProtocol)
 	}
 	return h, nil
 }
-
-func probable(p float64) bool { return p >= 0 && p <= 1 }
 
 // DecodePhrase decodes one, and refuses what no correct helper sends.
 func DecodePhrase(c helper.Control) (p Phrase, err error) {

@@ -19,17 +19,13 @@ func TestDecodeHypothesis(t *testing.T) {
 		body string
 		ok   bool
 	}{
-		{`{"stream":3,"text":"what time is it","confidence":0.8,"words":[{"text":"what","from":0,"to":160,"confidence":1}],"means":[41,-5]}`, true},
+		{`{"stream":3,"text":"what time is it","confidence":0.8,"means":[41,-5]}`, true},
 		{`{"stream":3,"text":""}`, true},
 		{`{"stream":3,"text":"what","heard":1600}`, true},
 		{`{"stream":3,"text":"what","heard":-1}`, false},
 		{`{"stream":-1}`, false},
 		{`{"confidence":1.1}`, false},
 		{`{"confidence":-0.1}`, false},
-		{`{"words":[{"from":-1,"to":3}]}`, false},
-		{`{"words":[{"from":4,"to":3}]}`, false},
-		{`{"words":[{"confidence":2}]}`, false},
-		{`{"words":[` + strings.Repeat(`{},`, wire.MaxWords) + `{}]}`, false},
 		{`{"means":[` + strings.Repeat(`0,`, wire.MaxMeans) + `0]}`, false},
 		{`{"means":[1e30]}`, false},
 		{`{"text":"` + strings.Repeat("a", earshot.MaxText+1) + `"}`, false},
@@ -82,17 +78,17 @@ func TestMarks(t *testing.T) {
 
 // TestNothingIsPrinted: of what somebody said only the length is printed, wherever it stands.
 func TestNothingIsPrinted(t *testing.T) {
-	h := wire.Hypothesis{Text: "secret", Words: []wire.Word{{Text: "secret"}}}
+	h := wire.Hypothesis{Text: "secret"}
 	if s := fmt.Sprintf("%v %+v %v", h, h, wire.Phrase{Text: "secret"}); strings.Contains(s, "secret") {
 		t.Errorf("printed %s", s)
 	}
 }
 
 func FuzzHypothesis(f *testing.F) {
-	f.Add([]byte(`{"stream":3,"text":"what","confidence":0.8,"words":[{"text":"what","from":0,"to":160,"confidence":1}],"means":[41]}`))
+	f.Add([]byte(`{"stream":3,"text":"what","confidence":0.8,"means":[41]}`))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		h, err := wire.DecodeHypothesis(helper.Control{Body: b})
-		if err == nil && (len(h.Words) > wire.MaxWords || len(h.Means) > wire.MaxMeans || !(h.Confidence <= 1)) {
+		if err == nil && (len(h.Means) > wire.MaxMeans || !(h.Confidence <= 1)) {
 			t.Errorf("believed %+v", h)
 		}
 	})

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -391,17 +392,16 @@ func (l *listener) settle(v *voice) bool {
 	if l.late == v {
 		l.late = nil
 	}
-	for i, s := range l.sessions {
-		if s == v {
-			l.sessions = append(l.sessions[:i], l.sessions[i+1:]...)
-			select {
-			case l.settled <- struct{}{}:
-			default:
-			}
-			return true
-		}
+	i := slices.Index(l.sessions, v)
+	if i < 0 {
+		return false
 	}
-	return false
+	l.sessions = slices.Delete(l.sessions, i, i+1)
+	select {
+	case l.settled <- struct{}{}:
+	default:
+	}
+	return true
 }
 
 // await waits for the results of what was said, until ctx ends.

@@ -33,7 +33,9 @@ import (
 	"earshot"
 	"earshot/internal/audio"
 	"earshot/internal/mailbox"
+	"earshot/internal/sound"
 	"earshot/models/hear"
+	"earshot/models/stt"
 	"earshot/models/voiceprint"
 	"earshot/providers"
 )
@@ -43,6 +45,27 @@ type Capture interface {
 	// Frames opens it and yields 20 ms at a time, valid until the next, until ctx ends or it ends
 	// by itself. An error is yielded once, last. Leaving the loop closes it.
 	Frames(ctx context.Context) iter.Seq2[*audio.Frame, error]
+}
+
+// OnCard returns the microphone with a name on a card, or the system's default for "".
+func OnCard(c *sound.Card, device string) Capture { return cardCapture{c, device} }
+
+type cardCapture struct {
+	card   *sound.Card
+	device string
+}
+
+func (o cardCapture) Frames(ctx context.Context) iter.Seq2[*audio.Frame, error] {
+	return func(yield func(*audio.Frame, error) bool) {
+		input, err := o.card.Input(ctx, o.device)
+		if err != nil {
+			if ctx.Err() == nil {
+				yield(nil, err)
+			}
+			return
+		}
+		input.Frames(ctx)(yield)
+	}
 }
 
 // A Recogniser turns sound into words. None of its methods block, nor do those of its sessions.
@@ -64,13 +87,22 @@ type Session interface {
 }
 
 // A Result is what was recognised in an utterance.
-type Result struct {
-	Text       earshot.Text
-	Heard      time.Duration // how much of the sound it is based on; 0 is unknown
-	Confidence float64       // in Text, 0 to 1; 0 is unknown, as for most interim results
-	Final      bool          // nothing follows
-	Err        error         // why there is no text; only of a final one
+type Result = stt.Result
+
+// A recogniser is one of models/stt.
+type recogniser struct{ sttRecogniser }
+
+type sttRecogniser interface {
+	Begin(on func(Result)) *stt.Session
+	Spot(f *audio.Frame)
 }
+
+// UseSTT returns a Recogniser on models/stt: on a recogniser of its own, or on that of one person
+// in a call.
+func UseSTT(r sttRecogniser) Recogniser { return recogniser{r} }
+
+// Begin implements [Recogniser].
+func (r recogniser) Begin(on func(Result)) Session { return r.sttRecogniser.Begin(on) }
 
 // Parts are the dependencies of a microphone.
 type Parts struct {

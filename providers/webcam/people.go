@@ -299,39 +299,40 @@ func (c *peopleTracker) rebase(novelty float64) {
 	}
 }
 
-// recount removes the person unseen for longest, if for long not as many were found at once as are
-// there.
-func (c *peopleTracker) recount() {
-	n, lost := 0, -1
-	for i, t := range c.tracks {
+// present returns how many people are there, and the one of them who is unseen for longest; nil if
+// all were found in the last look.
+func (c *peopleTracker) present() (n int, lost *track) {
+	for _, t := range c.tracks {
 		if !t.there {
 			continue
 		}
 		n++
-		if t.misses > 0 && (lost < 0 || t.hit.Before(c.tracks[lost].hit)) {
-			lost = i
+		if t.misses > 0 && (lost == nil || t.hit.Before(lost.hit)) {
+			lost = t
 		}
 	}
+	return n, lost
+}
+
+func (c *peopleTracker) remove(gone *track) {
+	c.tracks = slices.DeleteFunc(c.tracks, func(t *track) bool { return t == gone })
+}
+
+// recount removes the person unseen for longest, if for long not as many were found at once as are
+// there.
+func (c *peopleTracker) recount() {
+	n, lost := c.present()
 	seldom := !slices.ContainsFunc(c.past, func(p past) bool { return p.n >= n })
-	if n > 1 && n <= crowded && lost >= 0 && len(c.past) == recalled && seldom {
-		c.tracks = slices.Delete(c.tracks, lost, lost+1)
+	if n > 1 && n <= crowded && lost != nil && len(c.past) == recalled && seldom {
+		c.remove(lost)
 	}
 }
 
 // admit makes t a person who is there: an additional one, if that many were found in one picture,
 // otherwise the one unseen for longest.
 func (c *peopleTracker) admit(t *track) {
-	n, enough := 0, 0
-	var lost *track
-	for _, other := range c.tracks {
-		if !other.there {
-			continue
-		}
-		n++
-		if other.misses > 0 && (lost == nil || other.hit.Before(lost.hit)) {
-			lost = other
-		}
-	}
+	n, lost := c.present()
+	enough := 0
 	for _, p := range c.past[max(0, len(c.past)-latest):] {
 		if !p.at.Before(t.began) && p.n > n {
 			enough++
@@ -342,7 +343,7 @@ func (c *peopleTracker) admit(t *track) {
 		t.there = true
 	case lost != nil:
 		t.there = true
-		c.tracks = slices.DeleteFunc(c.tracks, func(other *track) bool { return other == lost })
+		c.remove(lost)
 	}
 }
 

@@ -9,6 +9,7 @@ package deck
 
 import (
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
@@ -59,12 +60,12 @@ type Deck struct {
 	volume float64
 	fader  audio.Fader
 	mode   mode
-	play   uint32 // the speech's number
-	queue  queue
-	given  int64 // samples of the speech that were handed on
-	total  int64 // samples that it has, or unknown
-	endAt  int64 // its end in out, once known
-	out    int64 // samples that were handed on in total, with silence
+	play   uint32  // the speech's number
+	queue  []int16 // what was added and not handed on, of capacity Most
+	given  int64   // samples of the speech that were handed on
+	total  int64   // samples that it has, or unknown
+	endAt  int64   // its end in out, once known
+	out    int64   // samples that were handed on in total, with silence
 	marks  marks
 	report Report
 	told   int64 // position that was last reported
@@ -75,7 +76,7 @@ const unknown = -1
 
 // New returns a deck. The volume is the gain of everything, 0 to 1.
 func New(volume float64) *Deck {
-	return &Deck{volume: volume, woken: make(chan struct{}, 1), queue: queue{ring: make([]int16, Most)}}
+	return &Deck{volume: volume, woken: make(chan struct{}, 1), queue: make([]int16, 0, Most), marks: marks{all: make([]mark, 0, maxMarks)}}
 }
 
 // Woken signals that there is something to play, after there was nothing.
@@ -86,7 +87,7 @@ func (d *Deck) Woken() <-chan struct{} { return d.woken }
 func (d *Deck) Play(play uint32) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.queue.clear()
+	d.queue = d.queue[:0]
 	d.marks.clear()
 	d.mode, d.play = sounding, play
 	d.given, d.total, d.endAt, d.told = 0, unknown, unknown, 0
@@ -106,9 +107,10 @@ func (d *Deck) Add(play uint32, pcm []int16) error {
 	if play != d.play || d.mode == empty || d.mode >= cutting {
 		return nil
 	}
-	if !d.queue.put(pcm) {
+	if len(d.queue)+len(pcm) > Most {
 		return ErrFull
 	}
+	d.queue = append(d.queue, pcm...)
 	return nil
 }
 
@@ -179,7 +181,7 @@ func (d *Deck) Next(pcm []int16) bool {
 		d.mode = paused
 	case cutting:
 		n = d.fade(pcm)
-		d.queue.clear()
+		d.queue = d.queue[:0]
 		d.mode, d.endAt = cut, d.out+int64(n)
 	}
 	clear(pcm[n:])
@@ -197,8 +199,8 @@ func (d *Deck) awake() {
 
 // sound hands on the available part of the speech.
 func (d *Deck) sound(pcm []int16) int {
-	n := d.queue.peek(pcm)
-	d.queue.drop(n)
+	n := copy(pcm, d.queue)
+	d.queue = slices.Delete(d.queue, 0, n)
 	d.fader.Apply(pcm[:n])
 	d.marks.add(d.out, d.given, n)
 	d.given += int64(n)
@@ -210,7 +212,7 @@ func (d *Deck) sound(pcm []int16) int {
 // fade hands on a little of the speech, fading out, and keeps it: it was not properly heard, so it
 // does not count, and a resumed speech begins with it.
 func (d *Deck) fade(pcm []int16) int {
-	n := d.queue.peek(pcm[:min(fadeSamples, len(pcm))])
+	n := copy(pcm[:min(fadeSamples, len(pcm))], d.queue)
 	d.fader.Set(0, time.Duration(n)*time.Second/audio.Rate)
 	d.fader.Apply(pcm[:n])
 	return n

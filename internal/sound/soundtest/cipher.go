@@ -1,6 +1,11 @@
 package soundtest
 
-import "earshot/internal/audio"
+import (
+	"maps"
+	"slices"
+
+	"earshot/internal/audio"
+)
 
 const (
 	// strong is the size of the samples of a cipher: lowered and faded they can still be told from
@@ -53,14 +58,8 @@ func Follow(recorded [][]int16) (least, most int, ok bool) {
 			return 0, 0, false
 		}
 	}
-	least = -1
-	for p := range at {
-		most = max(most, p)
-		if least < 0 || p < least {
-			least = p
-		}
-	}
-	return least, most, true
+	all := slices.Collect(maps.Keys(at))
+	return slices.Min(all), slices.Max(all), true
 }
 
 // FollowRuns is Follow for a recording with unknown blocks: after a silence the sound continues
@@ -90,14 +89,8 @@ func FollowRuns(recorded []int16) (least, most int, ok bool) {
 			recorded = recorded[1:]
 		}
 	}
-	least = -1
-	for p := range at {
-		most = max(most, p)
-		if p = max(0, p-faded); least < 0 || p < least { // the last of it may have faded out
-			least = p
-		}
-	}
-	return least, most, true
+	all := slices.Collect(maps.Keys(at))
+	return max(0, slices.Min(all)-faded), slices.Max(all), true // the last of it may have faded out
 }
 
 // follows returns how much of a cipher a block has, beginning at from, and reports whether it has

@@ -84,23 +84,6 @@ func (r *Reader) Next() (Picture, error) {
 	return Picture{}, err
 }
 
-// Size returns what the header of one JPEG says, in pixels.
-func Size(jpeg []byte, limits Limits) (width, height int, err error) {
-	p, err := NewReader(readOnly{&jpeg}, limits).Next()
-	return p.Width, p.Height, err
-}
-
-type readOnly struct{ left *[]byte }
-
-func (r readOnly) Read(b []byte) (int, error) {
-	if len(*r.left) == 0 {
-		return 0, io.EOF
-	}
-	n := copy(b, *r.left)
-	*r.left = (*r.left)[n:]
-	return n, nil
-}
-
 // waste counts bytes that belong to no picture.
 func (r *Reader) waste(n int) error {
 	if r.wasted += n; r.wasted > r.limits.Waste {

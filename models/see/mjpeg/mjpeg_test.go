@@ -102,11 +102,11 @@ func TestStreams(t *testing.T) {
 }
 
 func TestSize(t *testing.T) {
-	w, h, err := mjpeg.Size(picture(t, 320, 200, 1), limits)
-	if w != 320 || h != 200 || err != nil {
-		t.Errorf("%d by %d, %v", w, h, err)
+	p, err := mjpeg.NewReader(bytes.NewReader(picture(t, 320, 200, 1)), limits).Next()
+	if p.Width != 320 || p.Height != 200 || err != nil {
+		t.Errorf("%d by %d, %v", p.Width, p.Height, err)
 	}
-	if _, _, err := mjpeg.Size([]byte("GIF89a"), limits); !errors.Is(err, io.EOF) {
+	if _, err := mjpeg.NewReader(strings.NewReader("GIF89a"), limits).Next(); !errors.Is(err, io.EOF) {
 		t.Errorf("of something else: %v", err)
 	}
 }

@@ -195,7 +195,7 @@ func (s *Scenery) Look(at time.Time, grey []uint8, sum uint64) View {
 	v.Same = max(0, at.Sub(s.began))
 	s.at, s.sum = at, sum
 
-	s.means(grey)
+	takeMeans(s, s.now, grey)
 	v.Motion = s.motion(grey)
 	fit := s.fit(s.usual, s.weigh)
 	v.Novelty = s.novelty(grey, fit)
@@ -240,26 +240,26 @@ func (s *Scenery) begin(grey []uint8) {
 		s.cells[i].still, s.cells[i].new = 0, false
 	}
 	s.most = 0
-	s.means(grey)
+	takeMeans(s, s.now, grey)
 	copy(s.usual, s.now)
 	copy(s.before, s.now)
 	copy(s.last, grey)
 }
 
-// means takes the means of the blocks of a picture.
-func (s *Scenery) means(grey []uint8) {
-	clear(s.now)
+// takeMeans takes the means of the blocks of a picture.
+func takeMeans[T uint8 | float32](s *Scenery, means []float32, picture []T) {
+	clear(means)
 	for y := range s.brows * block {
 		row := (y / block) * s.bcols
 		for x := range s.bcols * block {
 			if i := y*s.width + x; s.seen[i] {
-				s.now[row+x/block] += float32(grey[i])
+				means[row+x/block] += float32(picture[i])
 			}
 		}
 	}
 	for i, n := range s.weigh {
 		if n > 0 {
-			s.now[i] /= n
+			means[i] /= n
 		}
 	}
 }
@@ -493,7 +493,7 @@ func (s *Scenery) learn(grey []uint8, v View, dt time.Duration) {
 			}
 		}
 	}
-	s.remember()
+	takeMeans(s, s.usual, s.base)
 }
 
 // know records in which blocks nothing is new.
@@ -502,24 +502,6 @@ func (s *Scenery) know() {
 	for i := range s.cells {
 		if x, y := i%s.cols*side/block, i/s.cols*side/block; s.cells[i].new && x < s.bcols && y < s.brows {
 			s.known[y*s.bcols+x] = 0
-		}
-	}
-}
-
-// remember takes the means of the blocks of the baseline.
-func (s *Scenery) remember() {
-	clear(s.usual)
-	for y := range s.brows * block {
-		row := (y / block) * s.bcols
-		for x := range s.bcols * block {
-			if i := y*s.width + x; s.seen[i] {
-				s.usual[row+x/block] += s.base[i]
-			}
-		}
-	}
-	for i, n := range s.weigh {
-		if n > 0 {
-			s.usual[i] /= n
 		}
 	}
 }

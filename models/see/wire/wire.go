@@ -21,6 +21,7 @@ import (
 
 	"earshot"
 	"earshot/internal/helper"
+	"earshot/models"
 )
 
 // The names of the messages of control.
@@ -74,11 +75,7 @@ type Ready struct {
 }
 
 // A Fault is why the helper cannot do its work.
-type Fault struct {
-	Text    string `json:"text"`
-	Cure    string `json:"cure,omitempty"`
-	Lasting bool   `json:"lasting,omitempty"` // no restart mends it
-}
+type Fault = models.Fault
 
 // An Observation is what the helper finds in one picture.
 type Observation struct {

@@ -8,6 +8,7 @@ type Listener struct {
 	gate       Gate
 	statistics statistics
 	mixture    *prepared
+	voiced     int
 }
 
 // Listen returns a listener that has heard nothing.
@@ -22,8 +23,12 @@ func (l *Listener) Reset() { *l = Listener{mixture: l.mixture} }
 // Step takes 20 ms, unless they have no voice. It allocates nothing.
 func (l *Listener) Step(f *audio.Frame) { l.Take(l.analyser.Step(f)) }
 
-// Take is Step for what was measured already.
+// Take is Step for the measurement of an [Analyser]. A listener must be given frames in only one of
+// the two ways.
 func (l *Listener) Take(s *Sound) {
+	if s.Voiced {
+		l.voiced++
+	}
 	voice := false
 	windows := s.Windows()
 	for i := range windows {
@@ -36,6 +41,9 @@ func (l *Listener) Take(s *Sound) {
 		l.statistics.hum(s.Pitch)
 	}
 }
+
+// Voiced returns how many frames of 20 ms had a voice.
+func (l *Listener) Voiced() int { return l.voiced }
 
 // Windows returns how many windows of 10 ms were taken in.
 func (l *Listener) Windows() int { return l.statistics.windows }

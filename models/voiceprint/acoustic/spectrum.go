@@ -1,6 +1,10 @@
 package acoustic
 
-import "math"
+import (
+	"math"
+
+	"earshot/internal/audio"
+)
 
 // How sound is cut into windows: 25 ms every 10 ms, as recognisers do; a power
 // of two holds one.
@@ -24,7 +28,6 @@ const (
 type tables struct {
 	taper   [window]float64
 	turn    [half]complex128 // exp(-2πi k/points)
-	swap    [half]uint16     // the order of the bits reversed
 	band    [half + 1]int8   // the band that a point belongs to from below, -1 outside
 	share   [half + 1]float64
 	cosines [Cepstra][bands]float64
@@ -40,12 +43,6 @@ func newTables() *tables {
 	for i := range t.turn {
 		sin, cos := math.Sincos(-2 * math.Pi * float64(i) / points)
 		t.turn[i] = complex(cos, sin)
-		for bit := 1; bit < half; bit <<= 1 {
-			t.swap[i] <<= 1
-			if i&bit != 0 {
-				t.swap[i]++
-			}
-		}
 	}
 	t.spread()
 	for q := range t.cosines {
@@ -117,26 +114,11 @@ const floored = 1e-3
 func (s *spectrum) transform(pcm *[window + 1]float64) {
 	t := shared
 	at := func(i int) float64 { return (pcm[i+1] - emphasis*pcm[i]) * t.taper[i] }
-	for i := range s.work {
-		v := complex128(0)
-		if 2*i < window {
-			v = complex(at(2*i), at(2*i+1))
-		}
-		s.work[t.swap[i]] = v
+	clear(s.work[:])
+	for i := range window / 2 {
+		s.work[i] = complex(at(2*i), at(2*i+1))
 	}
-	for i := 0; i < half; i += 2 { // all turns are 1
-		s.work[i], s.work[i+1] = s.work[i]+s.work[i+1], s.work[i]-s.work[i+1]
-	}
-	for size := 4; size <= half; size *= 2 {
-		stride := points / size
-		for from := 0; from < half; from += size {
-			low, high := s.work[from:from+size/2], s.work[from+size/2:from+size]
-			for k := range low {
-				v := high[k] * t.turn[k*stride]
-				low[k], high[k] = low[k]+v, low[k]-v
-			}
-		}
-	}
+	audio.Transform(s.work[:])
 }
 
 // sum adds up the energy in each band.

@@ -36,15 +36,8 @@ func kernel(cut, reach float64) []float64 {
 	half := make([]float64, int(reach*fine)+3)
 	for i := range half {
 		if d := float64(i) / fine; d < reach {
-			half[i] = cut * sinc(cut*d) * (0.5 + 0.5*math.Cos(math.Pi*d/reach))
+			half[i] = cut * audio.Sinc(cut*d) * (0.5 + 0.5*math.Cos(math.Pi*d/reach))
 		}
 	}
 	return half
-}
-
-func sinc(x float64) float64 {
-	if x == 0 {
-		return 1
-	}
-	return math.Sin(math.Pi*x) / (math.Pi * x)
 }
