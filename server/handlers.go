@@ -9,11 +9,13 @@ import (
 	"log/slog"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"earshot"
 	"earshot/api"
 	"earshot/participants"
+	"earshot/participants/agents"
 	"earshot/server/remote"
 	"earshot/server/wire"
 )
@@ -35,17 +37,13 @@ var errOrder = &api.Refusal{
 var ErrTaken error = &api.Refusal{Problem: "the ID belongs to another message, so this one was not kept", Mend: "send it with a new ID, or without one"}
 
 // post admits a message.
-func (s *Server) post(w http.ResponseWriter, r *http.Request, who guest) error {
-	var in api.MessageRequest
-	if err := readBody(w, r, &in); err != nil {
-		return err
-	}
+func (s *Server) post(r *http.Request, who guest, in api.MessageRequest) (kept api.MessageReceipt, err error) {
 	if err := errors.Join(wire.CheckID(in.ID), wire.CheckText(in.Text)); err != nil {
-		return &fault{http.StatusBadRequest, err}
+		return kept, &fault{http.StatusBadRequest, err}
 	}
 	body := earshot.Typed(string(in.Text))
 	if _, is := body.(earshot.Command); is {
-		return &fault{http.StatusUnprocessableEntity, errOrder}
+		return kept, &fault{http.StatusUnprocessableEntity, errOrder}
 	}
 	if in.ID == "" {
 		in.ID = s.newID()
@@ -54,14 +52,71 @@ func (s *Server) post(w http.ResponseWriter, r *http.Request, who guest) error {
 	defer leave()
 	e := earshot.Event{ID: in.ID, At: time.Now(), Room: who.Audience.Room, From: handle(), Body: body}
 	hint, err := s.Backend.Do(r.Context(), e)
-	switch {
-	case errors.Is(err, ErrTaken):
-		return &fault{http.StatusConflict, err}
-	case err != nil:
-		return &fault{http.StatusServiceUnavailable, err}
+	if errors.Is(err, ErrTaken) {
+		err = &fault{http.StatusConflict, err}
 	}
-	answer(w, http.StatusOK, api.MessageReceipt{ID: in.ID, Hint: hint})
-	return nil
+	return api.MessageReceipt{ID: in.ID, Hint: hint}, err
+}
+
+// longestCommand is the longest name of a command in bytes.
+const longestCommand = 64
+
+// command carries out a command, as if it were typed at a terminal.
+func (s *Server) command(r *http.Request, who guest, in api.CommandRequest) (said api.CommandAnswer, err error) {
+	if in.Name == "" || len(in.Name) > longestCommand || strings.ContainsAny(in.Name, "/ \n") || len(in.Args) > earshot.MaxText {
+		return said, bad("a command needs a name without its slash, such as who, and may have arguments")
+	}
+	handle, leave := s.Backend.Join(s.session(who, "command", ""), nil, who.Audience)
+	defer leave()
+	said.Answer, err = s.Backend.Do(r.Context(), earshot.Event{
+		ID: s.newID(), At: time.Now(), Room: who.Audience.Room, From: handle(), Body: earshot.Command{Name: in.Name, Args: in.Args},
+	})
+	return said, err
+}
+
+// state returns the state of the daemon.
+func (s *Server) state(r *http.Request, who guest) (api.Status, error) {
+	return s.Backend.State(r.Context(), who.Principal)
+}
+
+// context returns what is going on.
+func (s *Server) context(r *http.Request, who guest) ([]api.SceneEntry, error) {
+	return s.Backend.Context(r.Context(), who.Principal)
+}
+
+// look returns what a camera sees.
+func (s *Server) look(r *http.Request, who guest, in api.LookRequest) (api.CameraView, error) {
+	return s.Backend.Look(r.Context(), who.Principal, in)
+}
+
+// agents lists the agents.
+func (s *Server) agents(r *http.Request, _ guest) ([]api.AgentInfo, error) {
+	return s.Admin.Agents(r.Context(), r.URL.Query().Get("all") != "")
+}
+
+// order makes, changes or ends an agent.
+func (s *Server) order(r *http.Request, who guest, in agents.Order) (api.AgentInfo, error) {
+	return s.Admin.Order(r.Context(), who.Participant, in)
+}
+
+// voices lists the voices.
+func (s *Server) voices(r *http.Request, _ guest) ([]api.VoiceInfo, error) {
+	return s.Admin.Voices(r.Context())
+}
+
+// tell carries out a request about voices.
+func (s *Server) tell(r *http.Request, who guest, in api.VoiceRequest) (api.VoiceChange, error) {
+	return s.Admin.Tell(r.Context(), who.Participant, in)
+}
+
+// forget says what would be forgotten, or forgets it.
+func (s *Server) forget(r *http.Request, who guest, in api.EraseRequest) (api.ErasePreview, error) {
+	return s.Admin.Forget(r.Context(), who.Principal, in)
+}
+
+// reload reads the configuration again.
+func (s *Server) reload(r *http.Request, _ guest) (api.ReloadResult, error) {
+	return s.Admin.Reload(r.Context())
 }
 
 // readBody reads the JSON object in the body of r.
@@ -83,16 +138,6 @@ func readBody(w http.ResponseWriter, r *http.Request, into any) error {
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
 		return bad("the body continues after its JSON object")
 	}
-	return nil
-}
-
-// state returns the state of the daemon.
-func (s *Server) state(w http.ResponseWriter, r *http.Request, who guest) error {
-	v, err := s.Backend.State(r.Context(), who.Principal)
-	if err != nil {
-		return &fault{http.StatusServiceUnavailable, err}
-	}
-	answer(w, http.StatusOK, v)
 	return nil
 }
 

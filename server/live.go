@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
-	"slices"
 	"time"
 
 	"earshot/server/remote"
@@ -44,8 +43,10 @@ func (s *Server) live(w http.ResponseWriter, r *http.Request, who guest) error {
 		}
 		switch at := time.Now(); {
 		case !bytes.Equal(line, last):
-			last, told = line, at
-			err = out.line(stamped(line, at))
+			last, told, now.At = line, at, at
+			if line, err = json.Marshal(now); err == nil {
+				err = out.line(line)
+			}
 		case at.Sub(told) >= heartbeat:
 			told = at
 			err = out.line(nil)
@@ -54,19 +55,6 @@ func (s *Server) live(w http.ResponseWriter, r *http.Request, who guest) error {
 			return nil
 		}
 	}
-}
-
-// stamped adds the time to a line that holds a JSON object.
-func stamped(line []byte, at time.Time) []byte {
-	stamp, err := json.Marshal(at)
-	if err != nil || len(line) < 2 || line[0] != '{' {
-		return line
-	}
-	out := slices.Concat([]byte(`{"at":`), stamp)
-	if rest := line[1:]; rest[0] != '}' {
-		out = append(out, ',')
-	}
-	return append(out, line[1:]...)
 }
 
 // refuses returns err if nothing was written yet; otherwise the stream just ends.
@@ -78,15 +66,7 @@ func (s *stream) refuses(err error) error {
 }
 
 // line sends one line. It blocks while the client does not read.
-func (s *stream) line(text []byte) error {
-	if err := s.begin(); err != nil {
-		return err
-	}
-	if _, err := s.w.Write(append(text, '\n')); err != nil {
-		return err
-	}
-	return s.control.Flush()
-}
+func (s *stream) line(text []byte) error { return s.write(append(text, '\n')) }
 
 // wait waits for d, or until a channel is closed; it returns false if ctx ends before.
 func wait(ctx context.Context, d time.Duration, until <-chan struct{}) bool {

@@ -32,19 +32,14 @@ func (s *Server) metrics(w http.ResponseWriter, r *http.Request, _ guest) error 
 }
 
 // diagnostics serves what a bug report needs.
-func (s *Server) diagnostics(w http.ResponseWriter, r *http.Request, _ guest) error {
+func (s *Server) diagnostics(r *http.Request, _ guest) (api.Diagnosis, error) {
 	var e api.DiagnosisRequest
 	switch r.URL.Query().Get("goroutines") {
 	case "":
 	case "1":
 		e.Goroutines = true
 	default:
-		return bad("the parameter goroutines must be 1")
+		return api.Diagnosis{}, bad("the parameter goroutines must be 1")
 	}
-	v, err := s.Admin.Diagnose(r.Context(), e)
-	if err != nil {
-		return &fault{http.StatusServiceUnavailable, err}
-	}
-	answer(w, http.StatusOK, v)
-	return nil
+	return s.Admin.Diagnose(r.Context(), e)
 }

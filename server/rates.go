@@ -25,20 +25,11 @@ const (
 	counted = 1024
 )
 
-// A busy is the fault of a client that sends too many requests.
-type busy struct {
-	fault
-	after time.Duration // when to ask again
-}
-
-// tooMany is the fault of a client that may try again after a while.
+// tooMany is the fault of a client that sends too many requests, and may try again after a while.
 func tooMany(after time.Duration, problem string) error {
-	after = max(after, time.Second)
-	return &busy{fault{http.StatusTooManyRequests, &api.Refusal{Problem: problem, Mend: "ask again after " + strconv.Itoa(seconds(after)) + " s"}}, after}
+	seconds := strconv.Itoa(int(math.Ceil(max(after, time.Second).Seconds())))
+	return &headedFault{&fault{http.StatusTooManyRequests, &api.Refusal{Problem: problem, Mend: "ask again after " + seconds + " s"}}, "Retry-After", seconds}
 }
-
-// seconds returns d in whole seconds, rounded up.
-func seconds(d time.Duration) int { return int(math.Ceil(d.Seconds())) }
 
 // rates limits the requests of each client. The zero value has no limit.
 type rates struct {

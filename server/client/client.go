@@ -6,6 +6,7 @@ package client
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -270,7 +271,7 @@ func (c *Client) handshake(conn net.Conn, r *bufio.Reader) error {
 	if err != nil {
 		return err
 	}
-	req, err := http.NewRequest("POST", base+wire.AttachPath, nil)
+	req, err := http.NewRequest("POST", base.String()+wire.AttachPath, nil)
 	if err != nil {
 		return err
 	}
@@ -332,7 +333,7 @@ func (c *Client) request(ctx context.Context, method, path string, body io.Reade
 	if err != nil {
 		return nil, err
 	}
-	req, err := http.NewRequestWithContext(ctx, method, base+path, body)
+	req, err := http.NewRequestWithContext(ctx, method, base.String()+path, body)
 	if err != nil {
 		return nil, err
 	}
@@ -377,16 +378,16 @@ func refused(resp *http.Response) error {
 	return r
 }
 
-// base returns the prefix of each URL.
-func (c *Client) base() (string, error) {
+// base returns the beginning of each URL: its protocol and host.
+func (c *Client) base() (*url.URL, error) {
 	if c.URL == "" {
-		return "http://earshot", nil
+		return &url.URL{Scheme: "http", Host: "earshot"}, nil
 	}
 	u, err := url.Parse(c.URL)
 	if err != nil || u.Scheme != "http" || u.Hostname() == "" || u.Path != "" && u.Path != "/" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
-		return "", &api.Refusal{Problem: "the address of an earshot must be only protocol, host and port", Mend: "write it like http://127.0.0.1:8765"}
+		return nil, &api.Refusal{Problem: "the address of an earshot must be only protocol, host and port", Mend: "write it like http://127.0.0.1:8765"}
 	}
-	return "http://" + u.Host, nil
+	return &url.URL{Scheme: "http", Host: u.Host}, nil
 }
 
 // dial connects to the daemon. It makes sure that the socket belongs to the user, since what is
@@ -415,17 +416,9 @@ var errElsewhere = &api.Refusal{Problem: "this address is not on this machine, a
 
 // dialPort connects to a port of this machine, whatever address a name resolves to.
 func (c *Client) dialPort(ctx context.Context) (net.Conn, error) {
-	base, err := c.base()
+	u, err := c.base()
 	if err != nil {
 		return nil, err
-	}
-	u, err := url.Parse(base)
-	if err != nil {
-		return nil, err
-	}
-	port := u.Port()
-	if port == "" {
-		port = "80"
 	}
 	d := net.Dialer{Control: func(_, address string, _ syscall.RawConn) error {
 		at, err := netip.ParseAddrPort(address)
@@ -434,7 +427,7 @@ func (c *Client) dialPort(ctx context.Context) (net.Conn, error) {
 		}
 		return nil
 	}}
-	conn, err := d.DialContext(ctx, "tcp", net.JoinHostPort(u.Hostname(), port))
+	conn, err := d.DialContext(ctx, "tcp", net.JoinHostPort(u.Hostname(), cmp.Or(u.Port(), "80")))
 	switch {
 	case errors.Is(err, errElsewhere):
 		return nil, errElsewhere
