@@ -33,11 +33,7 @@ func (c stopCommand) Run(a *app) error   { return c.does(a, "stop") }
 
 // does gives the /command, and says what the room lets in then.
 func (c switching) does(a *app, command string) error {
-	cfg, err := a.asking()
-	if err != nil {
-		return err
-	}
-	client, _, err := a.visit(cfg, c.identityFlags, c.Room, a.enterAs(""))
+	client, _, err := a.reach(c.identityFlags, c.Room)
 	if err != nil {
 		return err
 	}

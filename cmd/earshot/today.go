@@ -51,7 +51,7 @@ func (c todayCommand) days(a *app) (days []api.UsageDay, why string, err error) 
 		return nil, "", &verdict{misused, errors.New("an earshot elsewhere tells only what today has cost\n  → ask there: earshot today --days " + fmt.Sprint(c.Days))}
 	}
 	now := time.Now()
-	_, s, err := a.visit(cfg, c.identityFlags, "", a.enterAs(""))
+	_, s, err := a.visit(cfg, c.identityFlags, "")
 	if err == nil && s.Today == nil {
 		return nil, "", errors.New("only operators of this earshot may see what the models cost")
 	}

@@ -98,11 +98,7 @@ type contextCommand struct {
 
 // Run tells what is going on, as far as whoever asks may know it.
 func (c contextCommand) Run(a *app) error {
-	cfg, err := a.asking()
-	if err != nil {
-		return err
-	}
-	client, _, err := a.visit(cfg, c.identityFlags, c.Room, a.enterAs(""))
+	client, _, err := a.reach(c.identityFlags, c.Room)
 	if err != nil {
 		return err
 	}
