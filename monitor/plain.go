@@ -7,7 +7,6 @@ import (
 	"io"
 	"strconv"
 	"strings"
-	"sync"
 	"syscall"
 	"time"
 
@@ -79,8 +78,6 @@ func (l Lines) Run(ctx context.Context, told func(text string)) error {
 type lineWriter struct {
 	Lines
 	printer *model.Printer
-
-	mu sync.Mutex // of Out
 }
 
 func (w *lineWriter) run(ctx context.Context, told func(string)) error {
@@ -206,8 +203,6 @@ func (w *lineWriter) write(e earshot.Event) error {
 	if text == "" {
 		return nil
 	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
 	_, err := io.WriteString(w.Out, text)
 	return err
 }
@@ -217,8 +212,6 @@ func (w *lineWriter) line(v any) error {
 	if err != nil {
 		return err
 	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
 	_, err = w.Out.Write(append(data, '\n'))
 	return err
 }
