@@ -30,9 +30,7 @@ func (c todayCommand) Run(a *app) error {
 		return lines(a.out, days)
 	}
 	for _, d := range days {
-		if _, err := fmt.Fprintf(a.printed(), "%s  %s\n", d.Date, terminal.Safe(health.CostsText(d))); err != nil {
-			return err
-		}
+		fmt.Fprintf(a.printed(), "%s  %s\n", d.Date, terminal.Safe(health.CostsText(d)))
 	}
 	if why != "" {
 		fmt.Fprintln(a.printed(), terminal.Safe(why))

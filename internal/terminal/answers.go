@@ -1,6 +1,7 @@
 package terminal
 
 import (
+	"slices"
 	"sync"
 
 	"earshot"
@@ -59,17 +60,9 @@ func (a *Answers) Expecting() bool {
 }
 
 func (a *Answers) settle(id earshot.EventID) {
-	settled, ok := a.open[id]
-	if !ok {
-		return
+	if settled, ok := a.open[id]; ok {
+		close(settled)
+		delete(a.open, id)
+		a.order = slices.DeleteFunc(a.order, func(other earshot.EventID) bool { return other == id })
 	}
-	close(settled)
-	delete(a.open, id)
-	kept := a.order[:0]
-	for _, o := range a.order {
-		if o != id {
-			kept = append(kept, o)
-		}
-	}
-	a.order = kept
 }
