@@ -35,7 +35,7 @@ type speech struct {
 	release  func() bool   // releases the context
 
 	held earshot.Text // the beginning of a rune or of a call at the end of a clause; Say's own
-	call call         // a call that it may begin with, which is not shown; likewise
+	whom string       // who is shown at the left, so that a call of them at the beginning is not shown; likewise
 }
 
 // endWith ends s when ctx ends.
@@ -162,14 +162,14 @@ func (s *speech) print(c earshot.Clause) error {
 
 // uncalled returns how many bytes at the beginning of s are not shown, as soon as that is known.
 func (s *speech) uncalled(text string) (n int, ok bool) {
-	if s.call.name == "" {
+	if s.whom == "" {
 		return 0, true
 	}
-	n, open := s.call.in(text)
+	n, open := callIn(text, s.whom)
 	if open {
 		return 0, false
 	}
-	s.call = call{}
+	s.whom = ""
 	return n, true
 }
 
