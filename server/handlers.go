@@ -8,7 +8,6 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
-	"strconv"
 	"strings"
 	"time"
 
@@ -19,13 +18,6 @@ import (
 	"earshot/server/remote"
 	"earshot/server/wire"
 )
-
-// batch is how many events are read from the journal at a time.
-const batch = 64
-
-// heartbeat is how often a stream without events sends a sign of life: often enough for a client
-// that gives up after [wire.Idle].
-const heartbeat = 3 * remote.Look
 
 // errOrder refuses to say a command, which may contain a private message.
 var errOrder = &api.Refusal{
@@ -139,124 +131,6 @@ func readBody(w http.ResponseWriter, r *http.Request, into any) error {
 		return bad("the body continues after its JSON object")
 	}
 	return nil
-}
-
-// events streams the events after a sequence, one per line, as long as the client reads, and the
-// words being said as they change. Those are not stored: a slow client gets the newest of each
-// voice. An empty line is a sign of life.
-func (s *Server) events(w http.ResponseWriter, r *http.Request, who guest) error {
-	after, err := sequence(r.URL.Query().Get("after"))
-	if err != nil {
-		return err
-	}
-	out, limit := &stream{w: w, control: http.NewResponseController(w)}, batch
-	var said interims
-	var is turn
-	defer func() { is.end() }()
-	for {
-		g, grown, err := s.read(r.Context(), who, after, limit)
-		if err != nil && !out.begun {
-			return err
-		}
-		if err != nil || out.write(g.text) != nil {
-			return nil // the client asks again from where it stopped
-		}
-		if g.n > 0 {
-			after = g.last
-		}
-		if g.more {
-			is.end()
-			limit = min(batch, 2*g.n) // of long events, no more are read than are likely to fit
-			continue
-		}
-		words, changed := s.Journal.Interim(who.Audience)
-		if err := out.write(said.lines(words)); err != nil {
-			return nil
-		}
-		is.end()
-		if is, err = out.rest(r.Context(), &s.turns, grown, changed, func() error { return s.stay(r.Context(), who) }); err != nil {
-			return nil
-		}
-		limit = batch // everything that has come meanwhile
-	}
-}
-
-// read returns some events after a sequence, if the reader may still see them; grown is closed
-// when there is more. The right is checked after the events have been read, so that nothing is
-// sent that happened after a token was revoked.
-func (s *Server) read(ctx context.Context, who guest, after int64, limit int) (g *eventBatch, grown <-chan struct{}, err error) {
-	if g, grown, err = s.tail.after(ctx, s.Journal, who.Audience, after, limit); err != nil {
-		return nil, nil, err
-	}
-	if err := s.stay(ctx, who); err != nil {
-		return nil, nil, shut(err)
-	}
-	return g, grown, nil
-}
-
-// sequence reads the parameter after.
-func sequence(text string) (int64, error) {
-	if text == "" {
-		return 0, nil
-	}
-	n, err := strconv.ParseInt(text, 10, 64)
-	if err != nil || n < 0 {
-		return 0, bad("the parameter after must be a sequence: a number from 0")
-	}
-	return n, nil
-}
-
-// A stream writes lines to a client as fast as the client reads them.
-type stream struct {
-	w       http.ResponseWriter
-	control *http.ResponseController
-	begun   bool
-}
-
-// write sends lines, unless there are none and some were sent before. It blocks while the client
-// does not read, but no longer than a live client may take.
-func (s *stream) write(lines []byte) error {
-	if len(lines) == 0 && s.begun {
-		return nil
-	}
-	if err := s.begin(); err != nil {
-		return err
-	}
-	if _, err := s.w.Write(lines); err != nil {
-		return err
-	}
-	return s.control.Flush()
-}
-
-// begin prepares the response for a stream.
-func (s *stream) begin() error {
-	if !s.begun {
-		s.begun = true
-		s.w.Header().Set("Content-Type", "application/x-ndjson")
-		s.w.Header().Set("Connection", "close") // nothing follows a stream
-	}
-	return s.control.SetWriteDeadline(time.Now().Add(wire.Idle))
-}
-
-// rest waits until the journal has grown, or something else has changed, and the stream's turn has
-// come. It sends signs of life meanwhile. An error says that the stream has ended, or that the
-// reader may not stay.
-func (s *stream) rest(ctx context.Context, all *turns, grown, other <-chan struct{}, stay func() error) (turn, error) {
-	ask := time.NewTicker(remote.Look)
-	defer ask.Stop()
-	for quiet := remote.Look; ; quiet += remote.Look {
-		if is, ok := all.wait(ctx, grown, other, ask.C); ok {
-			return is, nil
-		}
-		if err := errors.Join(ctx.Err(), stay()); err != nil {
-			return turn{}, err
-		}
-		if quiet%heartbeat == 0 {
-			if err := s.write([]byte("\n")); err != nil {
-				return turn{}, err
-			}
-		}
-	}
 }
 
 // attach serves the terminal protocol on the connection, as long as it lasts.

@@ -94,10 +94,16 @@ func (a *app) tellTo(c *client.Client, t api.VoiceRequest, asJSON bool) error {
 		return &verdict{notFound, err}
 	case err != nil:
 		return err
-	case asJSON:
+	}
+	return a.changed(came, asJSON)
+}
+
+// changed says what changed about voices, or shows it to programs.
+func (a *app) changed(came api.VoiceChange, asJSON bool) error {
+	if asJSON {
 		return a.json(came)
 	}
-	_, err = fmt.Fprintln(a.out, terminal.Safe(strings.ToUpper(came.Text[:1])+came.Text[1:]+"."))
+	_, err := fmt.Fprintln(a.out, terminal.Safe(strings.ToUpper(came.Text[:1])+came.Text[1:]+"."))
 	return err
 }
 
@@ -189,14 +195,10 @@ func (f speakersForget) here(a *app, cfg *config.Config, people *participants.Re
 	}
 	account, _ := access.Self()
 	came, err := book.Forget(h, speakers.Attestation{By: people.Resolve(account).ID, At: time.Now()})
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
-	case f.JSON:
-		return a.json(admin.VoiceChange(came, "the voice of "+people.Name(came.Was)+" is forgotten"))
 	}
-	_, err = fmt.Fprintln(a.out, terminal.Safe("The voice of "+people.Name(came.Was)+" is forgotten."))
-	return err
+	return a.changed(admin.VoiceChange(came, "the voice of "+people.Name(came.Was)+" is forgotten"), f.JSON)
 }
 
 // agrees asks a question of whoever is at the terminal; where nobody is, it wants
