@@ -222,7 +222,7 @@ func (w *wrapper) add(s span) {
 		case " ":
 			w.word()
 			if w.col < w.width {
-				w.put(s.tone, " ", 1)
+				w.row, w.col = w.row.with(s.tone, " "), w.col+1
 			}
 		default:
 			w.hold(s.tone, cluster, wide)
@@ -250,14 +250,10 @@ func (w *wrapper) word() {
 		w.turn()
 	}
 	for _, s := range w.held {
-		w.put(s.tone, s.text, 0)
+		w.row = w.row.with(s.tone, s.text)
 	}
 	w.col += w.wide
 	w.held, w.wide = w.held[:0:0], 0
-}
-
-func (w *wrapper) put(t tone, text string, wide int) {
-	w.row, w.col = w.row.with(t, text), w.col+wide
 }
 
 // turn begins a new row.
@@ -265,6 +261,6 @@ func (w *wrapper) turn() {
 	w.rows = append(w.rows, w.row)
 	w.row, w.col = nil, 0
 	if w.hang > 0 {
-		w.put(plain, strings.Repeat(" ", w.hang), w.hang)
+		w.row, w.col = row{{plain, strings.Repeat(" ", w.hang)}}, w.hang
 	}
 }
