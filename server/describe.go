@@ -134,7 +134,7 @@ func header(name, says string) map[string]any {
 
 // operation describes a route.
 func operation(all *openapi.Schemas, to route) map[string]any {
-	op := map[string]any{"summary": to.says, "operationId": operationID(to), "x-right": to.right.String()}
+	op := map[string]any{"summary": to.says, "operationId": operationID(to), "x-right": rightHolders[to.right]}
 	parameters := []any{map[string]any{"$ref": "#/components/parameters/identity"}, map[string]any{"$ref": "#/components/parameters/room"}, map[string]any{"$ref": "#/components/parameters/new"}}
 	if to.right == anybody {
 		parameters, op["security"] = nil, []any{}
@@ -215,21 +215,14 @@ func (to route) describeAnswer(all *openapi.Schemas) map[string]any {
 	return map[string]any{"description": says, "content": map[string]any{media: map[string]any{"schema": schema}}}
 }
 
-// String says who may use a route.
-func (r right) String() string {
-	switch r {
-	case resident:
-		return "every known participant"
-	case operator:
-		return "operators of earshot"
-	case watcher:
-		return "operators of earshot, and at the socket whoever is at the desk"
-	case scraper:
-		return "operators of earshot, and other systems that it knows"
-	case anybody:
-		return "anybody, even without a token"
-	}
-	return "nobody"
+// rightHolders says who may use a route.
+var rightHolders = map[right]string{
+	nobody:   "nobody",
+	resident: "every known participant",
+	operator: "operators of earshot",
+	watcher:  "operators of earshot, and at the socket whoever is at the desk",
+	scraper:  "operators of earshot, and other systems that it knows",
+	anybody:  "anybody, even without a token",
 }
 
 // kinds are the kinds of all bodies of events.
