@@ -162,8 +162,13 @@ func (f *feed) stands(what, why string) {
 // events delivers the events, beginning with the newest past ones.
 func (f *feed) events(ctx context.Context, well func()) error {
 	if !f.began {
-		if err := f.begin(ctx); err != nil {
+		events, whole, err := f.newest(ctx, loads)
+		if err != nil {
 			return err
+		}
+		f.to.put(model.Past{Events: events, Whole: whole})
+		if n := len(events); n > 0 {
+			f.last = events[n-1].Sequence
 		}
 		f.began = true
 	}
@@ -178,19 +183,6 @@ func (f *feed) events(ctx context.Context, well func()) error {
 		}
 		f.to.event(e)
 		f.last = max(f.last, e.Sequence)
-	}
-	return nil
-}
-
-// begin delivers the newest past events.
-func (f *feed) begin(ctx context.Context) error {
-	events, whole, err := f.newest(ctx, loads)
-	if err != nil {
-		return err
-	}
-	f.to.put(model.Past{Events: events, Whole: whole})
-	if n := len(events); n > 0 {
-		f.last = events[n-1].Sequence
 	}
 	return nil
 }

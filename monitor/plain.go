@@ -5,9 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"syscall"
 	"time"
 
@@ -79,8 +79,6 @@ func (l Lines) Run(ctx context.Context, told func(text string)) error {
 type lineWriter struct {
 	Lines
 	printer *model.Printer
-
-	mu sync.Mutex // of Out
 }
 
 func (w *lineWriter) run(ctx context.Context, told func(string)) error {
@@ -145,8 +143,8 @@ func (w *lineWriter) first(ctx context.Context) (int64, error) {
 		return 0, err
 	}
 	w.printer.Know(is)
-	var pages [][]earshot.Event
-	before, n := int64(0), 0
+	var past []earshot.Event
+	before := int64(0)
 	enough := func(p []earshot.Event) bool {
 		switch {
 		case len(p) == 0:
@@ -156,7 +154,7 @@ func (w *lineWriter) first(ctx context.Context) (int64, error) {
 		case !w.Since.IsZero():
 			return p[0].At.Before(w.Since)
 		}
-		return n >= w.Last
+		return len(past) >= w.Last
 	}
 	for {
 		p, err := w.Daemon.History(ctx, nil, before, pageful)
@@ -164,31 +162,28 @@ func (w *lineWriter) first(ctx context.Context) (int64, error) {
 			return 0, err
 		}
 		w.printer.Call(p.Names)
-		pages, n, before = append(pages, p.Events), n+len(p.Events), p.Before
-		if before == 0 || enough(p.Events) || n > model.MaxEntries {
+		past, before = slices.Concat(p.Events, past), p.Before
+		if before == 0 || enough(p.Events) || len(past) > model.MaxEntries {
 			break
 		}
 	}
-	if w.After > 0 && w.Follow && n > model.MaxEntries {
+	if w.After > 0 && w.Follow && len(past) > model.MaxEntries {
 		return w.After, nil // too many to hold: they arrive like those that follow
 	}
 	last := int64(0)
-	skip := max(0, n-w.Last)
-	for k := len(pages) - 1; k >= 0; k-- {
-		for _, e := range pages[k] {
-			last = max(last, e.Sequence)
-			switch {
-			case w.After > 0 && e.Sequence <= w.After, w.After == 0 && !w.Since.IsZero() && e.At.Before(w.Since):
-				w.printer.Add(e)
-				continue
-			case w.After == 0 && w.Since.IsZero() && skip > 0:
-				skip--
-				w.printer.Add(e)
-				continue
-			}
-			if err := w.write(e); err != nil {
-				return 0, err
-			}
+	for i, e := range past {
+		last = max(last, e.Sequence)
+		early := i < len(past)-w.Last
+		switch {
+		case w.After > 0:
+			early = e.Sequence <= w.After
+		case !w.Since.IsZero():
+			early = e.At.Before(w.Since)
+		}
+		if early {
+			w.printer.Add(e)
+		} else if err := w.write(e); err != nil {
+			return 0, err
 		}
 	}
 	return last, nil
@@ -206,8 +201,6 @@ func (w *lineWriter) write(e earshot.Event) error {
 	if text == "" {
 		return nil
 	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
 	_, err := io.WriteString(w.Out, text)
 	return err
 }
@@ -217,8 +210,6 @@ func (w *lineWriter) line(v any) error {
 	if err != nil {
 		return err
 	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
 	_, err = w.Out.Write(append(data, '\n'))
 	return err
 }

@@ -53,72 +53,69 @@ func pageOf(q url.Values) (p page, err error) {
 }
 
 // history returns past events, page by page backwards.
-func (s *Server) history(w http.ResponseWriter, r *http.Request, who guest) error {
+func (s *Server) history(r *http.Request, who guest) (told api.HistoryPage, err error) {
 	q := r.URL.Query()
 	p, err := pageOf(q)
 	if err != nil {
-		return err
+		return told, err
 	}
 	kinds, err := kindsOf(q["kind"])
 	if err != nil {
-		return err
+		return told, err
 	}
 	events, err := s.Journal.Past(r.Context(), who.Audience, kinds, p.before, p.limit)
 	if err != nil {
-		return &fault{http.StatusServiceUnavailable, err}
+		return told, err
 	}
-	told := s.past(events, p.limit)
+	told = s.past(events, p.limit)
 	slices.Reverse(told.Events)
-	answer(w, http.StatusOK, told)
-	return nil
+	return told, nil
 }
 
 // search returns what was said that matches a query, the newest first.
-func (s *Server) search(w http.ResponseWriter, r *http.Request, who guest) error {
+func (s *Server) search(r *http.Request, who guest) (found api.HistoryPage, err error) {
 	q := r.URL.Query()
 	p, err := pageOf(q)
 	if err != nil {
-		return err
+		return found, err
 	}
 	words := q.Get("q")
 	if strings.TrimSpace(words) == "" || len(words) > mostWords {
-		return bad("the parameter q must hold the words to look for, in at most %d bytes", mostWords)
+		return found, bad("the parameter q must hold the words to look for, in at most %d bytes", mostWords)
 	}
 	events, err := s.Journal.Search(r.Context(), who.Audience, words, p.before, p.limit)
 	if err != nil {
-		return &fault{http.StatusUnprocessableEntity, err}
+		return found, err
 	}
-	found := s.past(events, p.limit)
+	found = s.past(events, p.limit)
 	if q, err := search.Parse(words, time.Now()); err == nil {
 		for _, e := range found.Events {
 			found.Passages = append(found.Passages, q.Passage(string(search.TextOf(e))))
 		}
 	}
-	answer(w, http.StatusOK, found)
-	return nil
+	return found, nil
 }
 
 // decisions returns why agents spoke, or kept silent.
-func (s *Server) decisions(w http.ResponseWriter, r *http.Request, who guest) error {
+func (s *Server) decisions(r *http.Request, who guest) (d api.DecisionPage, err error) {
 	q := r.URL.Query()
 	p, err := pageOf(q)
 	if err != nil {
-		return err
+		return d, err
 	}
 	agent := q.Get("agent")
 	if len(agent) > claimBytes {
-		return bad("the parameter agent has %d bytes; at most %d are possible", len(agent), claimBytes)
+		return d, bad("the parameter agent has %d bytes; at most %d are possible", len(agent), claimBytes)
 	}
 	all, err := s.Journal.Decisions(r.Context(), who.Audience, agent, p.before, p.limit)
 	if err != nil {
-		return &fault{http.StatusUnprocessableEntity, err}
+		return d, err
 	}
-	d := api.DecisionPage{Decisions: slices.Concat([]api.ExplainedDecision{}, all)}
+	d.Decisions = slices.Concat([]api.ExplainedDecision{}, all)
 	if len(all) == p.limit {
 		d.Before = all[0].Sequence
 	}
-	answer(w, http.StatusOK, d)
-	return nil
+	return d, nil
 }
 
 // past returns a page of events: the newest that fit into one answer. There are more if some did

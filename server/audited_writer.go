@@ -76,13 +76,12 @@ func (w *auditedWriter) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 // nothing is, is not reported.
 func (w *auditedWriter) ended() {
 	w.once.Do(func() {
-		about := described[w.to.method+" "+w.to.path]
-		if w.tell == nil || !w.shut && about.changes == "" {
+		if w.tell == nil || !w.shut && w.to.changes == "" {
 			return
 		}
 		e := audit.Entry{At: time.Now(), Who: w.who, From: w.from, Method: w.method, Route: w.to.path, Status: w.status}
 		if !w.shut {
-			e.Changed = about.changes
+			e.Changed = w.to.changes
 		}
 		w.tell(e)
 	})

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -11,21 +12,17 @@ import (
 
 	"earshot"
 	"earshot/api"
-	"earshot/participants/agents"
 	"earshot/server/openapi"
 	"earshot/server/wire"
 )
 
-// A routeDescription describes a route, for the OpenAPI description and the audit log. Every route
-// has one; see TestEveryRouteIsDescribed.
+// A routeDescription describes a route, for the OpenAPI description and the audit log.
 type routeDescription struct {
 	says       string      // what it does, in a sentence
 	parameters []parameter // in the address
-	in         any         // the zero value of the body; nil if it takes none
-	out        any         // the zero value of the answer, if it is JSON
 	media      string      // the type of the answer, if it is not one JSON value
 	changes    string      // what it changes, in one word; empty if nothing
-	faults     []int       // the error statuses besides those of every route
+	faults     []int       // the error statuses besides those of every route, and of the endpoint
 }
 
 // takes reports whether a request may have a parameter with that name.
@@ -53,69 +50,6 @@ var (
 	paramBefore = parameter{name: "before", says: "Only what happened before this sequence. Take it from the field before of the last page.", kind: reflect.TypeFor[int64](), least: 1}
 	paramLimit  = parameter{name: "limit", says: "How many at most; the default is " + strconv.Itoa(usualPage) + ".", kind: reflect.TypeFor[int](), least: 1, most: mostPage}
 )
-
-// described describes each route, by method and path.
-var described = map[string]routeDescription{
-	"POST /v1/messages": {
-		says: "Say something in a room. The message is stored before the answer is sent; one sent again with the same ID is kept once. A text that begins with one slash is a command, and is refused; write two slashes to begin a message with one.",
-		in:   api.MessageRequest{}, out: api.MessageReceipt{}, changes: "message", faults: []int{409, 422, 503},
-	},
-	"GET /v1/events": {
-		says:       "Follow the events: those after a sequence, and then new ones, until the connection ends. Words that are being said come as events of the kind speech, which are not stored and have no sequence: the next one with the same from replaces them, and the stage over says that none are left.",
-		parameters: []parameter{{name: "after", says: "The last sequence that you have already; 0 means none.", kind: reflect.TypeFor[int64]()}},
-		out:        earshot.Event{}, media: lines, faults: []int{503},
-	},
-	"GET /v1/history": {
-		says:       "Past events, page by page from the end backwards; each page is in the order in which they happened.",
-		parameters: []parameter{paramBefore, paramLimit, {name: "kind", says: "Only events of this kind; the parameter may be repeated.", kind: reflect.TypeFor[earshot.Kind](), many: true}},
-		out:        api.HistoryPage{}, faults: []int{503},
-	},
-	"GET /v1/search": {
-		says:       "Messages that contain all of some words, the newest first, each with the words around the match.",
-		parameters: []parameter{{name: "q", says: "The words, in any of their English forms; case and accents make no difference. tid* is the beginning of a word, and \"high tide\" a phrase; from:NAME selects the speaker, and on:2026-11-20, since:yesterday and before:monday the time.", kind: reflect.TypeFor[string](), must: true}, paramBefore, paramLimit},
-		out:        api.HistoryPage{}, faults: []int{422},
-	},
-	"GET /v1/decisions": {
-		says:       "Why agents spoke, or kept silent, page by page from the end backwards.",
-		parameters: []parameter{{name: "agent", says: "Only those of the agent with this name.", kind: reflect.TypeFor[string]()}, paramBefore, paramLimit},
-		out:        api.DecisionPage{}, faults: []int{422},
-	},
-	"GET /v1/live": {
-		says: "Follow the state of the room: a whole JSON object at once and after each change, at most 20 a second. A slow reader gets only the current state.",
-		out:  api.LiveView{}, media: lines, faults: []int{503},
-	},
-	"GET /v1/state": {says: "The state of the daemon: who is here, what works and what does not, and which rooms you may enter.", out: api.Status{}, faults: []int{503}},
-	"GET /v1/context": {
-		says: "What is going on, in the words of a prompt, with ages and sources.",
-		out:  []api.SceneEntry{}, faults: []int{503},
-	},
-	"POST /v1/commands": {says: "Run a command, as at a terminal, without its slash.", in: api.CommandRequest{}, out: api.CommandAnswer{}, changes: "command", faults: []int{422}},
-	"POST /v1/attach": {
-		says:  "Attach a terminal, for earshot chat. It needs the header Upgrade: " + wire.Protocol + ".",
-		media: plain, changes: "terminal", faults: []int{426},
-	},
-	"GET /v1/agents": {
-		says:       "The current agents.",
-		parameters: []parameter{{name: "all", says: "1 includes former agents.", kind: reflect.TypeFor[string]()}},
-		out:        []api.AgentInfo{}, faults: []int{503},
-	},
-	"POST /v1/agents": {says: "Make, change or end an agent.", in: agents.Order{}, out: api.AgentInfo{}, changes: "agent", faults: []int{422}},
-	"GET /v1/voices":  {says: "The known voices, without their voiceprints.", out: []api.VoiceInfo{}, faults: []int{503}},
-	"POST /v1/voices": {says: "Assign a voice to a person, keep it, or forget it.", in: api.VoiceRequest{}, out: api.VoiceChange{}, changes: "voice", faults: []int{422}},
-	"POST /v1/look":   {says: "Look once through a camera.", in: api.LookRequest{}, out: api.CameraView{}, changes: "look", faults: []int{422}},
-	"POST /v1/hold":   {says: "Hold the push-to-talk key: until the connection ends, what is said at the microphone is for an agent, and a muted room is live. An empty line says that the key is held; further ones are signs of life.", media: plain, changes: "microphone", faults: []int{422}},
-	"POST /v1/forget": {says: "Without a digest, say what would be forgotten; with the digest of that answer, forget it. The answer comes when every trace that can be removed is gone.", in: api.EraseRequest{}, out: api.ErasePreview{}, changes: "forget", faults: []int{422}},
-	"POST /v1/reload": {says: "Read the configuration again.", out: api.ReloadResult{}, changes: "configuration", faults: []int{422}},
-	"GET /v1/diagnostics": {
-		says:       "What a bug report needs, without anything that was said and without names.",
-		parameters: []parameter{{name: "goroutines", says: "1 adds the stacks of all goroutines.", kind: reflect.TypeFor[string]()}},
-		out:        api.Diagnosis{}, faults: []int{503},
-	},
-	"GET /livez":        {says: "Whether the process is alive, and nothing else.", media: plain},
-	"GET /readyz":       {says: "Whether the daemon can do its work: 200, or 503 with what prevents it.", out: api.Readiness{}, faults: []int{503}},
-	"GET /metrics":      {says: "Metrics, for Prometheus.", media: plain},
-	"GET /openapi.json": {says: "This description.", out: json.RawMessage(nil)},
-}
 
 // Error statuses of every route, with their meanings.
 var everywhere = map[int]string{
@@ -155,14 +89,10 @@ func Describe() ([]byte, error) {
 	all.Own(reflect.TypeFor[earshot.Event](), func() openapi.Schema { return eventSchema(&all) })
 	paths := make(map[string]map[string]any)
 	for _, to := range routes {
-		is, ok := described[to.method+" "+to.path]
-		if !ok {
-			return nil, fmt.Errorf("no description of the route %s %s", to.method, to.path)
-		}
 		if paths[to.path] == nil {
 			paths[to.path] = make(map[string]any)
 		}
-		paths[to.path][strings.ToLower(to.method)] = operation(&all, to, is)
+		paths[to.path][strings.ToLower(to.method)] = operation(&all, to)
 	}
 	refused := all.Of(reflect.TypeFor[api.Refusal]())
 	responses := make(map[string]any)
@@ -203,30 +133,33 @@ func header(name, says string) map[string]any {
 }
 
 // operation describes a route.
-func operation(all *openapi.Schemas, to route, is routeDescription) map[string]any {
-	op := map[string]any{"summary": is.says, "operationId": operationID(to), "x-right": to.right.String()}
+func operation(all *openapi.Schemas, to route) map[string]any {
+	op := map[string]any{"summary": to.says, "operationId": operationID(to), "x-right": rightHolders[to.right]}
 	parameters := []any{map[string]any{"$ref": "#/components/parameters/identity"}, map[string]any{"$ref": "#/components/parameters/room"}, map[string]any{"$ref": "#/components/parameters/new"}}
 	if to.right == anybody {
 		parameters, op["security"] = nil, []any{}
 	}
-	for _, p := range is.parameters {
+	for _, p := range to.parameters {
 		parameters = append(parameters, p.describe(all))
 	}
 	if parameters != nil {
 		op["parameters"] = parameters
 	}
-	if is.in != nil {
+	if to.in != nil {
 		op["requestBody"] = map[string]any{
 			"required": true,
-			"content":  map[string]any{"application/json": map[string]any{"schema": all.Of(reflect.TypeOf(is.in))}},
+			"content":  map[string]any{"application/json": map[string]any{"schema": all.Of(reflect.TypeOf(to.in))}},
 		}
 	}
-	responses := map[string]any{"200": is.answer(all)}
+	responses := map[string]any{"200": to.describeAnswer(all)}
 	if to.path == wire.AttachPath {
 		responses = map[string]any{"101": map[string]any{"description": "The connection switches to the terminal protocol."}}
 	}
-	faults := slices.Concat(usual, is.faults)
-	if is.in != nil {
+	faults := slices.Concat(usual, to.faults)
+	if to.failed != 0 {
+		faults = append(faults, to.failed)
+	}
+	if to.in != nil {
 		faults = append(faults, 413, 415)
 	}
 	if to.right == anybody {
@@ -269,40 +202,27 @@ func (p parameter) describe(all *openapi.Schemas) map[string]any {
 	return d
 }
 
-// answer describes the answer.
-func (a routeDescription) answer(all *openapi.Schemas) map[string]any {
-	media, schema := a.media, openapi.Schema{}
-	if media == "" {
-		media = "application/json"
+// describeAnswer describes the answer.
+func (to route) describeAnswer(all *openapi.Schemas) map[string]any {
+	media, schema := cmp.Or(to.media, "application/json"), openapi.Schema{}
+	if to.out != nil {
+		schema = all.Of(reflect.TypeOf(to.out))
 	}
-	if a.out != nil {
-		schema = all.Of(reflect.TypeOf(a.out))
-	}
-	says := map[string]string{
+	says := cmp.Or(map[string]string{
 		lines: "JSON values, one a line; an empty line is a sign of life.",
 		plain: "Text.",
-	}[media]
-	if says == "" {
-		says = "Done."
-	}
+	}[media], "Done.")
 	return map[string]any{"description": says, "content": map[string]any{media: map[string]any{"schema": schema}}}
 }
 
-// String says who may use a route.
-func (r right) String() string {
-	switch r {
-	case resident:
-		return "every known participant"
-	case operator:
-		return "operators of earshot"
-	case watcher:
-		return "operators of earshot, and at the socket whoever is at the desk"
-	case scraper:
-		return "operators of earshot, and other systems that it knows"
-	case anybody:
-		return "anybody, even without a token"
-	}
-	return "nobody"
+// rightHolders says who may use a route.
+var rightHolders = map[right]string{
+	nobody:   "nobody",
+	resident: "every known participant",
+	operator: "operators of earshot",
+	watcher:  "operators of earshot, and at the socket whoever is at the desk",
+	scraper:  "operators of earshot, and other systems that it knows",
+	anybody:  "anybody, even without a token",
 }
 
 // kinds are the kinds of all bodies of events.

@@ -1,10 +1,5 @@
 package server
 
-import (
-	"maps"
-	"slices"
-)
-
 // Routes returns the method and path of every route that needs a right.
 func Routes() (all [][2]string) {
 	for _, r := range routes {
@@ -47,14 +42,21 @@ var HandleOf = handleOf
 var ClaimOf = claimOf
 
 // Described returns the method and path of every described route.
-func Described() []string { return slices.Sorted(maps.Keys(described)) }
+func Described() (all []string) {
+	for _, r := range routes {
+		if r.says != "" {
+			all = append(all, r.method+" "+r.path)
+		}
+	}
+	return all
+}
 
 // Bodies returns the zero value of each route's request body, by route.
 func Bodies() map[string]any {
 	all := make(map[string]any)
-	for route, is := range described {
-		if is.in != nil {
-			all[route] = is.in
+	for _, r := range routes {
+		if r.in != nil {
+			all[r.method+" "+r.path] = r.in
 		}
 	}
 	return all
@@ -63,9 +65,9 @@ func Bodies() map[string]any {
 // AnswerTypes returns the zero value of each route's JSON answer, by route.
 func AnswerTypes() map[string]any {
 	all := make(map[string]any)
-	for route, is := range described {
-		if is.out != nil {
-			all[route] = is.out
+	for _, r := range routes {
+		if r.out != nil {
+			all[r.method+" "+r.path] = r.out
 		}
 	}
 	return all

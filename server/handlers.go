@@ -8,22 +8,16 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
-	"strconv"
+	"strings"
 	"time"
 
 	"earshot"
 	"earshot/api"
 	"earshot/participants"
+	"earshot/participants/agents"
 	"earshot/server/remote"
 	"earshot/server/wire"
 )
-
-// batch is how many events are read from the journal at a time.
-const batch = 64
-
-// heartbeat is how often a stream without events sends a sign of life: often enough for a client
-// that gives up after [wire.Idle].
-const heartbeat = 3 * remote.Look
 
 // errOrder refuses to say a command, which may contain a private message.
 var errOrder = &api.Refusal{
@@ -35,17 +29,13 @@ var errOrder = &api.Refusal{
 var ErrTaken error = &api.Refusal{Problem: "the ID belongs to another message, so this one was not kept", Mend: "send it with a new ID, or without one"}
 
 // post admits a message.
-func (s *Server) post(w http.ResponseWriter, r *http.Request, who guest) error {
-	var in api.MessageRequest
-	if err := readBody(w, r, &in); err != nil {
-		return err
-	}
+func (s *Server) post(r *http.Request, who guest, in api.MessageRequest) (kept api.MessageReceipt, err error) {
 	if err := errors.Join(wire.CheckID(in.ID), wire.CheckText(in.Text)); err != nil {
-		return &fault{http.StatusBadRequest, err}
+		return kept, &fault{http.StatusBadRequest, err}
 	}
 	body := earshot.Typed(string(in.Text))
 	if _, is := body.(earshot.Command); is {
-		return &fault{http.StatusUnprocessableEntity, errOrder}
+		return kept, &fault{http.StatusUnprocessableEntity, errOrder}
 	}
 	if in.ID == "" {
 		in.ID = s.newID()
@@ -54,14 +44,108 @@ func (s *Server) post(w http.ResponseWriter, r *http.Request, who guest) error {
 	defer leave()
 	e := earshot.Event{ID: in.ID, At: time.Now(), Room: who.Audience.Room, From: handle(), Body: body}
 	hint, err := s.Backend.Do(r.Context(), e)
-	switch {
-	case errors.Is(err, ErrTaken):
-		return &fault{http.StatusConflict, err}
-	case err != nil:
-		return &fault{http.StatusServiceUnavailable, err}
+	if errors.Is(err, ErrTaken) {
+		err = &fault{http.StatusConflict, err}
 	}
-	answer(w, http.StatusOK, api.MessageReceipt{ID: in.ID, Hint: hint})
+	return api.MessageReceipt{ID: in.ID, Hint: hint}, err
+}
+
+// longestCommand is the longest name of a command in bytes.
+const longestCommand = 64
+
+// command carries out a command, as if it were typed at a terminal.
+func (s *Server) command(r *http.Request, who guest, in api.CommandRequest) (said api.CommandAnswer, err error) {
+	if in.Name == "" || len(in.Name) > longestCommand || strings.ContainsAny(in.Name, "/ \n") || len(in.Args) > earshot.MaxText {
+		return said, bad("a command needs a name without its slash, such as who, and may have arguments")
+	}
+	handle, leave := s.Backend.Join(s.session(who, "command", ""), nil, who.Audience)
+	defer leave()
+	said.Answer, err = s.Backend.Do(r.Context(), earshot.Event{
+		ID: s.newID(), At: time.Now(), Room: who.Audience.Room, From: handle(), Body: earshot.Command{Name: in.Name, Args: in.Args},
+	})
+	return said, err
+}
+
+// state returns the state of the daemon.
+func (s *Server) state(r *http.Request, who guest) (api.Status, error) {
+	return s.Backend.State(r.Context(), who.Principal)
+}
+
+// context returns what is going on.
+func (s *Server) context(r *http.Request, who guest) ([]api.SceneEntry, error) {
+	return s.Backend.Context(r.Context(), who.Principal)
+}
+
+// look returns what a camera sees.
+func (s *Server) look(r *http.Request, who guest, in api.LookRequest) (api.CameraView, error) {
+	return s.Backend.Look(r.Context(), who.Principal, in)
+}
+
+// agents lists the agents.
+func (s *Server) agents(r *http.Request, _ guest) ([]api.AgentInfo, error) {
+	return s.Admin.Agents(r.Context(), r.URL.Query().Get("all") != "")
+}
+
+// order makes, changes or ends an agent.
+func (s *Server) order(r *http.Request, who guest, in agents.Order) (api.AgentInfo, error) {
+	return s.Admin.Order(r.Context(), who.Participant, in)
+}
+
+// voices lists the voices.
+func (s *Server) voices(r *http.Request, _ guest) ([]api.VoiceInfo, error) {
+	return s.Admin.Voices(r.Context())
+}
+
+// tell carries out a request about voices.
+func (s *Server) tell(r *http.Request, who guest, in api.VoiceRequest) (api.VoiceChange, error) {
+	return s.Admin.Tell(r.Context(), who.Participant, in)
+}
+
+// forget says what would be forgotten, or forgets it.
+func (s *Server) forget(r *http.Request, who guest, in api.EraseRequest) (api.ErasePreview, error) {
+	return s.Admin.Forget(r.Context(), who.Principal, in)
+}
+
+// reload reads the configuration again.
+func (s *Server) reload(r *http.Request, _ guest) (api.ReloadResult, error) {
+	return s.Admin.Reload(r.Context())
+}
+
+// alive tells anybody that the process answers, and nothing else.
+func (s *Server) alive(w http.ResponseWriter, _ *http.Request, _ guest) error {
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	_, _ = io.WriteString(w, "alive\n")
 	return nil
+}
+
+// ready says whether the daemon can do its work, and what prevents it.
+func (s *Server) ready(w http.ResponseWriter, r *http.Request, _ guest) error {
+	is := s.Admin.Ready(r.Context())
+	status := http.StatusOK
+	if !is.Ready {
+		status = http.StatusServiceUnavailable
+	}
+	answer(w, status, is)
+	return nil
+}
+
+// metrics serves the metrics.
+func (s *Server) metrics(w http.ResponseWriter, r *http.Request, _ guest) error {
+	s.Metrics.ServeHTTP(w, r)
+	return nil
+}
+
+// diagnostics serves what a bug report needs.
+func (s *Server) diagnostics(r *http.Request, _ guest) (api.Diagnosis, error) {
+	var e api.DiagnosisRequest
+	switch r.URL.Query().Get("goroutines") {
+	case "":
+	case "1":
+		e.Goroutines = true
+	default:
+		return api.Diagnosis{}, bad("the parameter goroutines must be 1")
+	}
+	return s.Admin.Diagnose(r.Context(), e)
 }
 
 // readBody reads the JSON object in the body of r.
@@ -84,134 +168,6 @@ func readBody(w http.ResponseWriter, r *http.Request, into any) error {
 		return bad("the body continues after its JSON object")
 	}
 	return nil
-}
-
-// state returns the state of the daemon.
-func (s *Server) state(w http.ResponseWriter, r *http.Request, who guest) error {
-	v, err := s.Backend.State(r.Context(), who.Principal)
-	if err != nil {
-		return &fault{http.StatusServiceUnavailable, err}
-	}
-	answer(w, http.StatusOK, v)
-	return nil
-}
-
-// events streams the events after a sequence, one per line, as long as the client reads, and the
-// words being said as they change. Those are not stored: a slow client gets the newest of each
-// voice. An empty line is a sign of life.
-func (s *Server) events(w http.ResponseWriter, r *http.Request, who guest) error {
-	after, err := sequence(r.URL.Query().Get("after"))
-	if err != nil {
-		return err
-	}
-	out, limit := &stream{w: w, control: http.NewResponseController(w)}, batch
-	var said interims
-	var is turn
-	defer func() { is.end() }()
-	for {
-		g, grown, err := s.read(r.Context(), who, after, limit)
-		if err != nil && !out.begun {
-			return err
-		}
-		if err != nil || out.write(g.text) != nil {
-			return nil // the client asks again from where it stopped
-		}
-		if g.n > 0 {
-			after = g.last
-		}
-		if g.more {
-			is.end()
-			limit = min(batch, 2*g.n) // of long events, no more are read than are likely to fit
-			continue
-		}
-		words, changed := s.Journal.Interim(who.Audience)
-		if err := out.write(said.lines(words)); err != nil {
-			return nil
-		}
-		is.end()
-		if is, err = out.rest(r.Context(), &s.turns, grown, changed, func() error { return s.stay(r.Context(), who) }); err != nil {
-			return nil
-		}
-		limit = batch // everything that has come meanwhile
-	}
-}
-
-// read returns some events after a sequence, if the reader may still see them; grown is closed
-// when there is more. The right is checked after the events have been read, so that nothing is
-// sent that happened after a token was revoked.
-func (s *Server) read(ctx context.Context, who guest, after int64, limit int) (g *eventBatch, grown <-chan struct{}, err error) {
-	if g, grown, err = s.tail.after(ctx, s.Journal, who.Audience, after, limit); err != nil {
-		return nil, nil, err
-	}
-	if err := s.stay(ctx, who); err != nil {
-		return nil, nil, shut(err)
-	}
-	return g, grown, nil
-}
-
-// sequence reads the parameter after.
-func sequence(text string) (int64, error) {
-	if text == "" {
-		return 0, nil
-	}
-	n, err := strconv.ParseInt(text, 10, 64)
-	if err != nil || n < 0 {
-		return 0, bad("the parameter after must be a sequence: a number from 0")
-	}
-	return n, nil
-}
-
-// A stream writes lines to a client as fast as the client reads them.
-type stream struct {
-	w       http.ResponseWriter
-	control *http.ResponseController
-	begun   bool
-}
-
-// write sends lines, unless there are none and some were sent before. It blocks while the client
-// does not read, but no longer than a live client may take.
-func (s *stream) write(lines []byte) error {
-	if len(lines) == 0 && s.begun {
-		return nil
-	}
-	if err := s.begin(); err != nil {
-		return err
-	}
-	if _, err := s.w.Write(lines); err != nil {
-		return err
-	}
-	return s.control.Flush()
-}
-
-// begin prepares the response for a stream.
-func (s *stream) begin() error {
-	if !s.begun {
-		s.begun = true
-		s.w.Header().Set("Content-Type", "application/x-ndjson")
-		s.w.Header().Set("Connection", "close") // nothing follows a stream
-	}
-	return s.control.SetWriteDeadline(time.Now().Add(wire.Idle))
-}
-
-// rest waits until the journal has grown, or something else has changed, and the stream's turn has
-// come. It sends signs of life meanwhile. An error says that the stream has ended, or that the
-// reader may not stay.
-func (s *stream) rest(ctx context.Context, all *turns, grown, other <-chan struct{}, stay func() error) (turn, error) {
-	ask := time.NewTicker(remote.Look)
-	defer ask.Stop()
-	for quiet := remote.Look; ; quiet += remote.Look {
-		if is, ok := all.wait(ctx, grown, other, ask.C); ok {
-			return is, nil
-		}
-		if err := errors.Join(ctx.Err(), stay()); err != nil {
-			return turn{}, err
-		}
-		if quiet%heartbeat == 0 {
-			if err := s.write([]byte("\n")); err != nil {
-				return turn{}, err
-			}
-		}
-	}
 }
 
 // attach serves the terminal protocol on the connection, as long as it lasts.

@@ -45,17 +45,11 @@ func (p *Port) Set(cfg Config) {
 // Open opens the port before Run, so that a failure is known early.
 func (p *Port) Open(ctx context.Context) error {
 	cfg, _ := p.settings()
-	if cfg.Listen == "" {
-		return nil
-	}
-	l, err := ListenLoopback(ctx, cfg.Listen)
-	if err != nil {
-		return err
-	}
+	l, err := p.listener(ctx, cfg)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.ready, p.at = l, l.Addr()
-	return nil
+	p.ready = l
+	return err
 }
 
 // settings returns the settings, and a channel that is closed when they change.

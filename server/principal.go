@@ -98,22 +98,17 @@ func (s *Server) stay(ctx context.Context, g guest) error {
 	if err := s.Backend.Recheck(g.Principal); err != nil {
 		return err
 	}
-	c := g.claim
-	if g.remote != "" {
-		if c.Name != "" {
-			c.Name = s.Journal.Name(g.ID)
+	c, account := g.claim, earshot.Handle{}
+	if g.remote == "" {
+		if c.Token == "" || !g.RequiresAuth && !g.Can(participants.Operate) {
+			return nil
 		}
-		_, err := s.Backend.Identify(ctx, earshot.Handle{}, c)
-		return err
-	}
-	if c.Token == "" || !g.RequiresAuth && !g.Can(participants.Operate) {
-		return nil
+		account, c.New = g.Account, false // they were let in already
 	}
 	if c.Name != "" {
 		c.Name = s.Journal.Name(g.ID)
 	}
-	c.New = false // they were let in already
-	_, err := s.Backend.Identify(ctx, g.Account, c)
+	_, err := s.Backend.Identify(ctx, account, c)
 	return err
 }
 

@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"maps"
 	"math"
 	"net/http"
 	"strconv"
@@ -25,20 +26,11 @@ const (
 	counted = 1024
 )
 
-// A busy is the fault of a client that sends too many requests.
-type busy struct {
-	fault
-	after time.Duration // when to ask again
-}
-
-// tooMany is the fault of a client that may try again after a while.
+// tooMany is the fault of a client that sends too many requests, and may try again after a while.
 func tooMany(after time.Duration, problem string) error {
-	after = max(after, time.Second)
-	return &busy{fault{http.StatusTooManyRequests, &api.Refusal{Problem: problem, Mend: "ask again after " + strconv.Itoa(seconds(after)) + " s"}}, after}
+	seconds := strconv.Itoa(int(math.Ceil(max(after, time.Second).Seconds())))
+	return &headedFault{&fault{http.StatusTooManyRequests, &api.Refusal{Problem: problem, Mend: "ask again after " + seconds + " s"}}, "Retry-After", seconds}
 }
-
-// seconds returns d in whole seconds, rounded up.
-func seconds(d time.Duration) int { return int(math.Ceil(d.Seconds())) }
 
 // rates limits the requests of each client. The zero value has no limit.
 type rates struct {
@@ -61,7 +53,7 @@ func (r *rates) take(who string, now time.Time) error {
 	defer r.mu.Unlock()
 	l, known := r.all[who]
 	if !known {
-		r.sweep(now)
+		sweep(r.all, func(l *rate.Limiter) bool { return l.TokensAt(now) >= float64(l.Burst()) })
 		l = rate.NewLimiter(r.each, max(1, int(breath*r.each)))
 		r.all[who] = l
 	}
@@ -72,19 +64,15 @@ func (r *rates) take(who string, now time.Time) error {
 	return tooMany(time.Duration(missing/float64(r.each)*float64(time.Second)), "too many requests; server.requests_per_second sets the limit")
 }
 
-// sweep forgets clients that have not asked for long, when there are too many. If all have asked
-// just now, it forgets all of them.
-func (r *rates) sweep(now time.Time) {
-	if len(r.all) < counted {
+// sweep makes room in all if there are too many: it removes the stale ones and,
+// if that is not enough, all of them.
+func sweep[V any](all map[string]V, stale func(V) bool) {
+	if len(all) < counted {
 		return
 	}
-	for who, l := range r.all {
-		if l.TokensAt(now) >= float64(l.Burst()) {
-			delete(r.all, who)
-		}
-	}
-	if len(r.all) >= counted {
-		clear(r.all)
+	maps.DeleteFunc(all, func(_ string, v V) bool { return stale(v) })
+	if len(all) >= counted {
+		clear(all)
 	}
 }
 
@@ -132,15 +120,8 @@ func (k *tokenFailures) wrong(from string, now time.Time) (time.Duration, error)
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	is, known := k.all[from]
-	if !known && len(k.all) >= counted {
-		for other, was := range k.all {
-			if was.left(now) == 0 {
-				delete(k.all, other)
-			}
-		}
-		if len(k.all) >= counted {
-			clear(k.all)
-		}
+	if !known {
+		sweep(k.all, func(was tokenFailure) bool { return was.left(now) == 0 })
 	}
 	n := is.left(now) + 1
 	if n > tries {

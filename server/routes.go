@@ -9,7 +9,7 @@ import (
 	"mime"
 	"net"
 	"net/http"
-	"strconv"
+	"reflect"
 	"strings"
 	"sync"
 	"time"
@@ -37,34 +37,132 @@ const (
 type route struct {
 	method, path string
 	right        right
-	serve        func(*Server, http.ResponseWriter, *http.Request, guest) error
+	endpoint
+	routeDescription
+}
+
+// An endpoint serves a route.
+type endpoint struct {
+	serve  func(*Server, http.ResponseWriter, *http.Request, guest) error
+	in     any // the zero value of the body; nil if it takes none
+	out    any // the zero value of the answer, if it is JSON
+	failed int // the status of an error that has none of its own; 0 for an internal error
+}
+
+// asked returns the endpoint that answers with the result of get, as JSON.
+func asked[Out any](failed int, get func(s *Server, r *http.Request, who guest) (Out, error)) endpoint {
+	return endpoint{out: *new(Out), failed: failed, serve: func(s *Server, w http.ResponseWriter, r *http.Request, who guest) error {
+		out, err := get(s, r, who)
+		return respond(w, out, failed, err)
+	}}
+}
+
+// told returns the endpoint that answers with what do makes of the body, as JSON.
+func told[In, Out any](failed int, do func(s *Server, r *http.Request, who guest, in In) (Out, error)) endpoint {
+	return endpoint{in: *new(In), out: *new(Out), failed: failed, serve: func(s *Server, w http.ResponseWriter, r *http.Request, who guest) error {
+		var in In
+		if err := readBody(w, r, &in); err != nil {
+			return err
+		}
+		out, err := do(s, r, who, in)
+		return respond(w, out, failed, err)
+	}}
+}
+
+// respond answers with out, or returns the fault that err is: with the status failed, if it has none.
+func respond(w http.ResponseWriter, out any, failed int, err error) error {
+	if _, has := errors.AsType[*fault](err); err != nil && !has {
+		return &fault{failed, err}
+	}
+	if err == nil {
+		answer(w, http.StatusOK, out)
+	}
+	return err
 }
 
 // routes are all routes.
 var routes = []route{
-	{"POST", messagesPath, resident, (*Server).post},
-	{"GET", "/v1/events", resident, (*Server).events},
-	{"GET", "/v1/history", resident, (*Server).history},
-	{"GET", "/v1/search", resident, (*Server).search},
-	{"GET", "/v1/decisions", resident, (*Server).decisions},
-	{"GET", "/v1/live", resident, (*Server).live},
-	{"GET", "/v1/state", resident, (*Server).state},
-	{"GET", "/v1/context", resident, (*Server).context},
-	{"POST", "/v1/commands", resident, (*Server).command},
-	{"POST", wire.AttachPath, resident, (*Server).attach},
-	{"GET", "/v1/agents", operator, (*Server).agents},
-	{"POST", "/v1/agents", operator, (*Server).order},
-	{"GET", "/v1/voices", operator, (*Server).voices},
-	{"POST", "/v1/voices", operator, (*Server).tell},
-	{"POST", "/v1/reload", operator, (*Server).reload},
-	{"POST", "/v1/look", watcher, (*Server).look},
-	{"POST", "/v1/hold", watcher, (*Server).hold},
-	{"POST", "/v1/forget", resident, (*Server).forget},
-	{"GET", "/v1/diagnostics", operator, (*Server).diagnostics},
-	{"GET", "/livez", anybody, (*Server).alive},
-	{"GET", "/readyz", resident, (*Server).ready},
-	{"GET", "/metrics", scraper, (*Server).metrics},
-	{"GET", "/openapi.json", resident, nil}, // which describes this list, and so cannot be in it
+	{"POST", messagesPath, resident, told(http.StatusServiceUnavailable, (*Server).post), routeDescription{
+		says:    "Say something in a room. The message is stored before the answer is sent; one sent again with the same ID is kept once. A text that begins with one slash is a command, and is refused; write two slashes to begin a message with one.",
+		changes: "message", faults: []int{409, 422},
+	}},
+	{"GET", "/v1/events", resident, endpoint{serve: (*Server).events, out: earshot.Event{}, failed: http.StatusServiceUnavailable}, routeDescription{
+		says:       "Follow the events: those after a sequence, and then new ones, until the connection ends. Words that are being said come as events of the kind speech, which are not stored and have no sequence: the next one with the same from replaces them, and the stage over says that none are left.",
+		parameters: []parameter{{name: "after", says: "The last sequence that you have already; 0 means none.", kind: reflect.TypeFor[int64]()}},
+		media:      lines,
+	}},
+	{"GET", "/v1/history", resident, asked(http.StatusServiceUnavailable, (*Server).history), routeDescription{
+		says:       "Past events, page by page from the end backwards; each page is in the order in which they happened.",
+		parameters: []parameter{paramBefore, paramLimit, {name: "kind", says: "Only events of this kind; the parameter may be repeated.", kind: reflect.TypeFor[earshot.Kind](), many: true}},
+	}},
+	{"GET", "/v1/search", resident, asked(http.StatusUnprocessableEntity, (*Server).search), routeDescription{
+		says:       "Messages that contain all of some words, the newest first, each with the words around the match.",
+		parameters: []parameter{{name: "q", says: "The words, in any of their English forms; case and accents make no difference. tid* is the beginning of a word, and \"high tide\" a phrase; from:NAME selects the speaker, and on:2026-11-20, since:yesterday and before:monday the time.", kind: reflect.TypeFor[string](), must: true}, paramBefore, paramLimit},
+	}},
+	{"GET", "/v1/decisions", resident, asked(http.StatusUnprocessableEntity, (*Server).decisions), routeDescription{
+		says:       "Why agents spoke, or kept silent, page by page from the end backwards.",
+		parameters: []parameter{{name: "agent", says: "Only those of the agent with this name.", kind: reflect.TypeFor[string]()}, paramBefore, paramLimit},
+	}},
+	{"GET", "/v1/live", resident, endpoint{serve: (*Server).live, out: api.LiveView{}, failed: http.StatusServiceUnavailable}, routeDescription{
+		says:  "Follow the state of the room: a whole JSON object at once and after each change, at most 20 a second. A slow reader gets only the current state.",
+		media: lines,
+	}},
+	{"GET", "/v1/state", resident, asked(http.StatusServiceUnavailable, (*Server).state), routeDescription{
+		says: "The state of the daemon: who is here, what works and what does not, and which rooms you may enter.",
+	}},
+	{"GET", "/v1/context", resident, asked(http.StatusServiceUnavailable, (*Server).context), routeDescription{
+		says: "What is going on, in the words of a prompt, with ages and sources.",
+	}},
+	{"POST", "/v1/commands", resident, told(http.StatusUnprocessableEntity, (*Server).command), routeDescription{
+		says:    "Run a command, as at a terminal, without its slash.",
+		changes: "command",
+	}},
+	{"POST", wire.AttachPath, resident, endpoint{serve: (*Server).attach}, routeDescription{
+		says:  "Attach a terminal, for earshot chat. It needs the header Upgrade: " + wire.Protocol + ".",
+		media: plain, changes: "terminal", faults: []int{426},
+	}},
+	{"GET", "/v1/agents", operator, asked(http.StatusServiceUnavailable, (*Server).agents), routeDescription{
+		says:       "The current agents.",
+		parameters: []parameter{{name: "all", says: "1 includes former agents.", kind: reflect.TypeFor[string]()}},
+	}},
+	{"POST", "/v1/agents", operator, told(http.StatusUnprocessableEntity, (*Server).order), routeDescription{
+		says:    "Make, change or end an agent.",
+		changes: "agent",
+	}},
+	{"GET", "/v1/voices", operator, asked(http.StatusServiceUnavailable, (*Server).voices), routeDescription{
+		says: "The known voices, without their voiceprints.",
+	}},
+	{"POST", "/v1/voices", operator, told(http.StatusUnprocessableEntity, (*Server).tell), routeDescription{
+		says:    "Assign a voice to a person, keep it, or forget it.",
+		changes: "voice",
+	}},
+	{"POST", "/v1/reload", operator, asked(http.StatusUnprocessableEntity, (*Server).reload), routeDescription{
+		says:    "Read the configuration again.",
+		changes: "configuration",
+	}},
+	{"POST", "/v1/look", watcher, told(http.StatusUnprocessableEntity, (*Server).look), routeDescription{
+		says:    "Look once through a camera.",
+		changes: "look",
+	}},
+	{"POST", "/v1/hold", watcher, endpoint{serve: (*Server).hold, failed: http.StatusUnprocessableEntity}, routeDescription{
+		says:  "Hold the push-to-talk key: until the connection ends, what is said at the microphone is for an agent, and a muted room is live. An empty line says that the key is held; further ones are signs of life.",
+		media: plain, changes: "microphone",
+	}},
+	{"POST", "/v1/forget", resident, told(http.StatusUnprocessableEntity, (*Server).forget), routeDescription{
+		says:    "Without a digest, say what would be forgotten; with the digest of that answer, forget it. The answer comes when every trace that can be removed is gone.",
+		changes: "forget",
+	}},
+	{"GET", "/v1/diagnostics", operator, asked(http.StatusServiceUnavailable, (*Server).diagnostics), routeDescription{
+		says:       "What a bug report needs, without anything that was said and without names.",
+		parameters: []parameter{{name: "goroutines", says: "1 adds the stacks of all goroutines.", kind: reflect.TypeFor[string]()}},
+	}},
+	{"GET", "/livez", anybody, endpoint{serve: (*Server).alive}, routeDescription{says: "Whether the process is alive, and nothing else.", media: plain}},
+	{"GET", "/readyz", resident, endpoint{serve: (*Server).ready, out: api.Readiness{}, failed: http.StatusServiceUnavailable}, routeDescription{
+		says: "Whether the daemon can do its work: 200, or 503 with what prevents it.",
+	}},
+	{"GET", "/metrics", scraper, endpoint{serve: (*Server).metrics}, routeDescription{says: "Metrics, for Prometheus.", media: plain}},
+	// The description describes this list, so no function of it can be in it.
+	{"GET", "/openapi.json", resident, endpoint{out: json.RawMessage(nil)}, routeDescription{says: "This description."}},
 }
 
 // messagesPath is the route that says something.
@@ -78,13 +176,14 @@ type fault struct {
 
 func (f *fault) Error() string { return f.err.Error() }
 func (f *fault) Unwrap() error { return f.err }
-func (f *fault) code() int     { return f.status }
 
-// A refusal is a fault, or an error that contains one.
-type refusal interface {
-	error
-	code() int
+// A headedFault is a fault whose answer has a header.
+type headedFault struct {
+	*fault
+	name, value string
 }
+
+func (h *headedFault) Unwrap() error { return h.fault }
 
 // errEnds refuses a request because the daemon stops.
 var errEnds = &api.Refusal{Problem: "earshot is stopping", Mend: "ask again when it is running"}
@@ -126,14 +225,11 @@ func (o *opening) refuse(w *auditedWriter, r *http.Request, err error) {
 		err = &fault{http.StatusServiceUnavailable, errEnds}
 	}
 	status := http.StatusInternalServerError
-	if f, ok := errors.AsType[refusal](err); ok {
-		status = f.code()
+	if f, ok := errors.AsType[*fault](err); ok {
+		status = f.status
 	}
-	if b, ok := errors.AsType[*busy](err); ok {
-		w.Header().Set("Retry-After", strconv.Itoa(seconds(b.after)))
-	}
-	if m, ok := errors.AsType[*wrongMethod](err); ok {
-		w.Header().Set("Allow", strings.Join(m.allowed, ", "))
+	if h, ok := errors.AsType[*headedFault](err); ok {
+		w.Header().Set(h.name, h.value)
 	}
 	if status == http.StatusUnauthorized {
 		w.Header().Set("WWW-Authenticate", strings.TrimSpace(wire.Bearer))
@@ -197,8 +293,8 @@ func (o *opening) admit(to route, r *http.Request, v *visitor) (guest, error) {
 		v.met()
 		return who, o.rules.rates.take("person "+string(who.ID), now)
 	}
-	f, refused := errors.AsType[refusal](err)
-	if !refused || f.code() != http.StatusUnauthorized || r.Header.Get(wire.TokenHeader) == "" {
+	f, refused := errors.AsType[*fault](err)
+	if !refused || f.status != http.StatusUnauthorized || r.Header.Get(wire.TokenHeader) == "" {
 		return guest{}, err
 	}
 	late, instead := o.rules.knocks.wrong(v.from, now)
@@ -213,11 +309,9 @@ func fits(to route, r *http.Request) error {
 	if r.Header.Get("Upgrade") != "" && to.path != wire.AttachPath {
 		return bad("this path cannot switch to another protocol")
 	}
-	if about, ok := described[to.method+" "+to.path]; ok {
-		for name := range r.URL.Query() {
-			if !about.takes(name) {
-				return bad("this path has no parameter of that name")
-			}
+	for name := range r.URL.Query() {
+		if !to.takes(name) {
+			return bad("this path has no parameter of that name")
 		}
 	}
 	switch {
@@ -260,12 +354,6 @@ func (r right) allows(who guest) error {
 	return errors.New("nobody may do that")
 }
 
-// A wrongMethod is the fault of a request with a method that its path does not have.
-type wrongMethod struct {
-	fault
-	allowed []string
-}
-
 // find returns the route for a request.
 func find(method, path string) (route, error) {
 	var others []string
@@ -280,7 +368,7 @@ func find(method, path string) (route, error) {
 	if len(others) == 0 {
 		return route{}, &fault{http.StatusNotFound, errors.New("there is nothing at this path")}
 	}
-	return route{}, &wrongMethod{fault{http.StatusMethodNotAllowed, errors.New("this path takes " + strings.Join(others, " and "))}, others}
+	return route{}, &headedFault{&fault{http.StatusMethodNotAllowed, errors.New("this path takes " + strings.Join(others, " and "))}, "Allow", strings.Join(others, ", ")}
 }
 
 // verb returns a method for a log, without anything that a client made up.

@@ -24,19 +24,8 @@ func dormant(earshot.ParticipantID) string { return api.Sleeping }
 // An agentAdmin is where the command reaches the agents: through the earshot that
 // runs or, where none does, in the journal itself.
 type agentAdmin interface {
-	list(ctx context.Context, all bool) ([]api.AgentInfo, error)
-	order(ctx context.Context, o agents.Order) (api.AgentInfo, error)
-}
-
-// remoteAdmin looks after the agents of the earshot that runs.
-type remoteAdmin struct{ *client.Client }
-
-func (a remoteAdmin) list(ctx context.Context, all bool) ([]api.AgentInfo, error) {
-	return a.Agents(ctx, all)
-}
-
-func (a remoteAdmin) order(ctx context.Context, o agents.Order) (api.AgentInfo, error) {
-	return a.Client.Order(ctx, o)
+	Agents(ctx context.Context, all bool) ([]api.AgentInfo, error)
+	Order(ctx context.Context, o agents.Order) (api.AgentInfo, error)
 }
 
 // localAdmin looks after the agents of a journal that no earshot holds.
@@ -46,11 +35,13 @@ type localAdmin struct {
 	people *participants.Registry
 }
 
-func (h localAdmin) list(ctx context.Context, all bool) ([]api.AgentInfo, error) {
+// Agents implements [agentAdmin].
+func (h localAdmin) Agents(ctx context.Context, all bool) ([]api.AgentInfo, error) {
 	return admin.ListAgents(ctx, h.book, all, dormant)
 }
 
-func (h localAdmin) order(ctx context.Context, o agents.Order) (api.AgentInfo, error) {
+// Order implements [agentAdmin].
+func (h localAdmin) Order(ctx context.Context, o agents.Order) (api.AgentInfo, error) {
 	was, is, err := h.book.Execute(ctx, h.who, o)
 	if o.Act == earshot.Ended {
 		return admin.AgentInfo(was, was.Name, admin.Ended), err
@@ -60,7 +51,7 @@ func (h localAdmin) order(ctx context.Context, o agents.Order) (api.AgentInfo, e
 
 // consult lets use look at the agents, as somebody who may.
 func (a *app) consult(i identityFlags, use func(agentAdmin) error) error {
-	return a.agentAdmin(i, use, func(cfg *config.Config) error {
+	return a.either(i, func(c *client.Client) error { return use(c) }, func(cfg *config.Config) error {
 		archive, err := a.archive(cfg)
 		if err != nil {
 			return err
@@ -80,7 +71,7 @@ func (a *app) consult(i identityFlags, use func(agentAdmin) error) error {
 
 // direct lets use change the agents, as somebody who may.
 func (a *app) direct(i identityFlags, use func(agentAdmin) error) error {
-	return a.agentAdmin(i, use, func(cfg *config.Config) error {
+	return a.either(i, func(c *client.Client) error { return use(c) }, func(cfg *config.Config) error {
 		return a.write(func(s *store.Store) error {
 			book, err := access.OpenAgents(a.ctx, cfg, s, store.NewIDs())
 			if err != nil {
@@ -93,26 +84,6 @@ func (a *app) direct(i identityFlags, use func(agentAdmin) error) error {
 			return use(h)
 		})
 	})
-}
-
-// agentAdmin lets use reach the agents of the earshot that runs, and calls alone where
-// none does.
-func (a *app) agentAdmin(i identityFlags, use func(agentAdmin) error, alone func(*config.Config) error) error {
-	cfg, err := a.asking()
-	if err != nil {
-		return err
-	}
-	c, _, err := a.visit(cfg, i, "", a.enterAs(""))
-	switch {
-	case errors.Is(err, client.ErrNotRunning):
-		if cfg, err = a.config(); err != nil {
-			return err
-		}
-		return alone(cfg)
-	case err != nil:
-		return err
-	}
-	return use(remoteAdmin{c})
 }
 
 // desk looks after the agents of a directory that no earshot holds, for who may.

@@ -13,7 +13,6 @@ import (
 	"earshot"
 	"earshot/api"
 	"earshot/daemon/admin"
-	"earshot/internal/login"
 	"earshot/internal/terminal"
 	"earshot/participants"
 	"earshot/participants/agents"
@@ -36,7 +35,7 @@ type agentsList struct {
 // Run lists the agents.
 func (l agentsList) Run(a *app) error {
 	return a.consult(l.identityFlags, func(o agentAdmin) error {
-		list, err := o.list(a.ctx, l.All)
+		list, err := o.Agents(a.ctx, l.All)
 		if err != nil {
 			return err
 		}
@@ -81,7 +80,7 @@ func (s agentsShow) Run(a *app) error {
 // agent returns the one that is called so, or whose path it is; if past is set
 // also one that has ended.
 func (a *app) agent(o agentAdmin, text string, past bool) (api.AgentInfo, error) {
-	list, err := o.list(a.ctx, past)
+	list, err := o.Agents(a.ctx, past)
 	if err != nil {
 		return api.AgentInfo{}, err
 	}
@@ -161,7 +160,7 @@ func (c agentsAdd) Run(a *app) error {
 	}
 	e.Name = &c.Name
 	return a.direct(c.identityFlags, func(o agentAdmin) error {
-		p, err := o.order(a.ctx, agents.Order{Act: earshot.Created, User: earshot.ParticipantID(c.User), Edit: e})
+		p, err := o.Order(a.ctx, agents.Order{Act: earshot.Created, User: earshot.ParticipantID(c.User), Edit: e})
 		if err != nil {
 			return err
 		}
@@ -189,7 +188,7 @@ func (c agentsChange) Run(a *app) error {
 	return a.direct(c.identityFlags, func(o agentAdmin) error {
 		p, err := a.agent(o, c.Agent, false)
 		if err == nil {
-			p, err = o.order(a.ctx, agents.Order{Act: earshot.Changed, Agent: string(p.Path), Edit: e})
+			p, err = o.Order(a.ctx, agents.Order{Act: earshot.Changed, Agent: string(p.Path), Edit: e})
 		}
 		if err != nil {
 			return err
@@ -210,32 +209,18 @@ func (c agentsEnd) Run(a *app) error {
 		if err != nil {
 			return err
 		}
-		if !c.Yes {
-			if err := a.meant(p); err != nil {
-				return err
-			}
+		switch {
+		case c.Yes:
+		case !term.IsTerminal(int(a.in.Fd())):
+			return &verdict{misused, fmt.Errorf("ending %s is permanent, and nobody can confirm it here\n  → add --yes", p.Name)}
+		case !a.confirms(fmt.Sprintf("This ends %s for good, with everything it remembers; what was said stays. Continue?", p.Name)):
+			return &verdict{failed, fmt.Errorf("%s stays", p.Name)}
 		}
-		if _, err = o.order(a.ctx, agents.Order{Act: earshot.Ended, Agent: string(p.Path)}); err != nil {
+		if _, err = o.Order(a.ctx, agents.Order{Act: earshot.Ended, Agent: string(p.Path)}); err != nil {
 			return err
 		}
 		return a.done(p, false, "%s is no longer an agent.", p.Name)
 	})
-}
-
-// meant asks whether an agent is to be ended.
-func (a *app) meant(p api.AgentInfo) error {
-	if !term.IsTerminal(int(a.in.Fd())) {
-		return &verdict{misused, fmt.Errorf("ending %s is permanent, and nobody can confirm it here\n  → add --yes", p.Name)}
-	}
-	fmt.Fprintf(a.err, "This ends %s for good, with everything it remembers; what was said stays. Continue? [y/N] ", terminal.Safe(p.Name))
-	line, err := login.ReadLine(a.ctx, a.in)
-	if err != nil {
-		fmt.Fprintln(a.err)
-	}
-	if word := strings.ToLower(strings.TrimSpace(line)); err != nil || word != "y" && word != "yes" {
-		return &verdict{failed, fmt.Errorf("%s stays", p.Name)}
-	}
-	return nil
 }
 
 // done says what was done, or shows it to programs.

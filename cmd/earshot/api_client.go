@@ -8,13 +8,10 @@ import (
 	"slices"
 	"strings"
 
-	"golang.org/x/term"
-
 	"earshot"
 	"earshot/api"
 	"earshot/config"
 	"earshot/internal/field"
-	"earshot/internal/login"
 	"earshot/server/client"
 )
 
@@ -72,16 +69,11 @@ func (a *app) secret() (field.Secret, error) {
 // visitAway comes to an earshot at a port, as whoever the token is of.
 func (a *app) visitAway(i identityFlags, room earshot.RoomID) (*client.Client, api.Status, error) {
 	secret, err := a.secret()
+	if err == nil && secret == "" {
+		secret, err = a.typedSecret(a.ctx, "The token: ")
+	}
 	if err != nil {
 		return nil, api.Status{}, err
-	}
-	if secret == "" && term.IsTerminal(int(a.in.Fd())) {
-		typed, err := login.ReadSecret(a.ctx, a.in, a.err, "The token: ")
-		fmt.Fprintln(a.err)
-		if err != nil {
-			return nil, api.Status{}, err
-		}
-		secret = field.Secret(typed)
 	}
 	c := &client.Client{URL: a.API, Room: room, Token: secret}
 	if i.Identity != lastIdentity {

@@ -41,11 +41,7 @@ func (a *app) asks() bool {
 
 // away comes to the earshot that is to be asked.
 func (a *app) away(as reading) (*remote, api.Status, error) {
-	cfg, err := a.asking()
-	if err != nil {
-		return nil, api.Status{}, err
-	}
-	c, s, err := a.visit(cfg, as.identityFlags, as.Room, a.enterAs(""))
+	c, s, err := a.reach(as.identityFlags, as.Room)
 	if errors.Is(err, client.ErrNotRunning) && a.warned {
 		_, err = a.config()
 	}

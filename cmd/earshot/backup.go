@@ -36,10 +36,8 @@ var besideJournal = []string{voicesFile, bot.OptOutsFile, bot.PostsFile, health.
 // voicesFile is that of the voices.
 var voicesFile = filepath.Base(speakers.Path(""))
 
-// The files of the tokens, of who does not want to be heard, and of what is ours on Discord.
-const (
-	tokensFile = "tokens.json"
-)
+// tokensFile is that of the tokens.
+var tokensFile = filepath.Base(token.In("").Path)
 
 // Run copies the journal, while earshot runs or not.
 func (c backupCommand) Run(a *app) error {

@@ -49,7 +49,7 @@ func (c chatCommand) Run(a *app) error {
 // attach makes this terminal a sense and an outlet of the earshot that runs,
 // until the person leaves.
 func (a *app) attach(cfg *config.Config, i identityFlags, room earshot.RoomID) error {
-	c, s, err := a.comes(cfg, i, room, a.enter)
+	c, s, err := a.arrive(cfg, i, room, true, a.enter)
 	if errors.Is(err, login.ErrLeft) {
 		return nil
 	}
@@ -79,21 +79,45 @@ func (a *app) attach(cfg *config.Config, i identityFlags, room earshot.RoomID) e
 	return c.Attach(a.ctx, types, o, called)
 }
 
-// visit connects to the earshot that runs, for a command that only reads. Enter asks the
-// person at this terminal who they are; somebody unknown is refused.
-func (a *app) visit(cfg *config.Config, i identityFlags, room earshot.RoomID, enter entrance) (*client.Client, api.Status, error) {
-	return a.arrive(&client.Client{Socket: cfg.Server.Path()}, i, room, enter)
+// reach connects to the earshot that runs, for a command that only reads; see [app.visit].
+func (a *app) reach(i identityFlags, room earshot.RoomID) (*client.Client, api.Status, error) {
+	cfg, err := a.asking()
+	if err != nil {
+		return nil, api.Status{}, err
+	}
+	return a.visit(cfg, i, room)
 }
 
-// comes is visit for a command that says something: the person may be somebody new.
-func (a *app) comes(cfg *config.Config, i identityFlags, room earshot.RoomID, enter entrance) (*client.Client, api.Status, error) {
-	return a.arrive(&client.Client{Socket: cfg.Server.Path(), New: true}, i, room, enter)
+// either lets running ask the earshot that runs or, where none does, alone look at what is here,
+// which needs a valid configuration.
+func (a *app) either(i identityFlags, running func(*client.Client) error, alone func(*config.Config) error) error {
+	c, _, err := a.reach(i, "")
+	if errors.Is(err, client.ErrNotRunning) {
+		cfg, err := a.config()
+		if err != nil {
+			return err
+		}
+		return alone(cfg)
+	}
+	if err != nil {
+		return err
+	}
+	return running(c)
 }
 
-func (a *app) arrive(c *client.Client, i identityFlags, room earshot.RoomID, enter entrance) (*client.Client, api.Status, error) {
+// visit is arrive for a command that only reads: nobody is asked who they are, and somebody
+// unknown is refused.
+func (a *app) visit(cfg *config.Config, i identityFlags, room earshot.RoomID) (*client.Client, api.Status, error) {
+	return a.arrive(cfg, i, room, false, a.enterAs(""))
+}
+
+// arrive connects to the earshot that runs. Enter finds out who the person at this terminal is, who
+// may be somebody new if isNew is set, for a command that says something.
+func (a *app) arrive(cfg *config.Config, i identityFlags, room earshot.RoomID, isNew bool, enter entrance) (*client.Client, api.Status, error) {
 	if a.API != "" {
 		return a.visitAway(i, room)
 	}
+	c := &client.Client{Socket: cfg.Server.Path(), New: isNew}
 	s, err := state(a.ctx, c)
 	if err != nil {
 		return nil, s, err
@@ -166,7 +190,7 @@ func (s sayCommand) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	c, at, err := a.comes(cfg, s.identityFlags, s.Room, a.enterAs(a.speaker()))
+	c, at, err := a.arrive(cfg, s.identityFlags, s.Room, true, a.enterAs(a.speaker()))
 	if err != nil {
 		return err
 	}

@@ -22,11 +22,11 @@ type commands struct {
 	Run      runCommand      `cmd:"" default:"withargs" help:"Run earshot here, or attach to the one that is running."`
 	Chat     chatCommand     `cmd:"" help:"Attach this terminal to the running earshot."`
 	Say      sayCommand      `cmd:"" help:"Say one thing to the running earshot, and print the reply."`
-	Mute     muteCommand     `cmd:"" help:"Mute: take in no sound."`
-	Unmute   unmuteCommand   `cmd:"" help:"Unmute: take in sound again."`
-	Pause    pauseCommand    `cmd:"" help:"Pause: neither hear, see nor answer; what is written is kept."`
-	Resume   resumeCommand   `cmd:"" help:"Resume: hear, see, answer and keep again."`
-	Stop     stopCommand     `cmd:"" help:"Stop the reply. Other work goes on; to stop earshot itself: earshot service stop."`
+	Mute     modeCommand     `cmd:"" help:"Mute: take in no sound."`
+	Unmute   modeCommand     `cmd:"" help:"Unmute: take in sound again."`
+	Pause    modeCommand     `cmd:"" help:"Pause: neither hear, see nor answer; what is written is kept."`
+	Resume   modeCommand     `cmd:"" help:"Resume: hear, see, answer and keep again."`
+	Stop     modeCommand     `cmd:"" help:"Stop the reply. Other work goes on; to stop earshot itself: earshot service stop."`
 	Listen   listenCommand   `cmd:"" help:"Hold the talk key for as long as this command runs; works even while muted."`
 	Who      whoCommand      `cmd:"" help:"Show who is here."`
 	History  historyCommand  `cmd:"" help:"Show what was said recently, and how much of each reply was heard."`

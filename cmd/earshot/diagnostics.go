@@ -55,7 +55,7 @@ func (c diagnosticsCommand) Run(a *app) error {
 
 // diagnose asks the daemon, or looks at what is there.
 func (a *app) diagnose(cfg *config.Config, c diagnosticsCommand) (all api.Diagnosis, err error) {
-	running, _, err := a.visit(cfg, c.identityFlags, "", a.enterAs(""))
+	running, _, err := a.visit(cfg, c.identityFlags, "")
 	if err == nil {
 		return running.Diagnostics(a.ctx, api.DiagnosisRequest{Goroutines: c.Goroutines})
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"earshot/api"
 	"earshot/config"
@@ -19,25 +20,20 @@ type doctorCommand struct {
 func (d doctorCommand) Run(a *app) error {
 	cfg, err := config.Salvage(a.file)
 	config.Place(cfg)
-	findings := append(probe.Configuration(cfg, err), probe.Journal(a.ctx, cfg), probe.Disk(cfg), probe.Log(cfg), probe.Daemon(a.ctx, cfg))
-	findings = append(findings, probe.API(a.ctx, cfg)...)
-	findings = append(findings, probe.Tokens(cfg)...)
-	findings = append(findings, probe.KnownVoices(cfg)...)
-	findings = append(findings, probe.Agents(a.ctx, cfg)...)
-	findings = append(findings, probe.Senses(a.ctx, cfg)...)
-	findings = append(findings, a.tryCameras(cfg)...)
-	findings = append(findings, probe.Discord(a.ctx, cfg)...)
-	findings = append(findings, probe.Models(a.ctx, cfg, err)...)
+	findings := slices.Concat(
+		probe.Configuration(cfg, err),
+		[]probe.Finding{probe.Journal(a.ctx, cfg), probe.Disk(cfg), probe.Log(cfg), probe.Daemon(a.ctx, cfg)},
+		probe.API(a.ctx, cfg), probe.Tokens(cfg), probe.KnownVoices(cfg), probe.Agents(a.ctx, cfg),
+		probe.Senses(a.ctx, cfg), a.tryCameras(cfg), probe.Discord(a.ctx, cfg), probe.Models(a.ctx, cfg, err),
+	)
 	err = nil
 	if d.JSON {
 		err = a.json(findings)
 	} else {
 		probe.PrintFindings(a.printed(), findings)
 	}
-	for _, f := range findings {
-		if !f.Works {
-			return errors.Join(err, &verdict{code: failed})
-		}
+	if slices.ContainsFunc(findings, func(f probe.Finding) bool { return !f.Works }) {
+		return errors.Join(err, &verdict{code: failed})
 	}
 	return err
 }

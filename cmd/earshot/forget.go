@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"time"
 
@@ -41,21 +40,11 @@ func (c forgetCommand) Run(a *app) error {
 	if err != nil {
 		return &verdict{misused, err}
 	}
-	cfg, err := a.asking()
-	if err != nil {
-		return err
-	}
-	running, _, err := a.visit(cfg, c.identityFlags, "", a.enterAs(""))
-	switch {
-	case errors.Is(err, client.ErrNotRunning):
-		if cfg, err = a.config(); err != nil {
-			return err
-		}
+	return a.either(c.identityFlags, func(running *client.Client) error {
+		return c.with(a, f, func(f api.EraseRequest) (api.ErasePreview, error) { return running.Forget(a.ctx, f) })
+	}, func(cfg *config.Config) error {
 		return a.write(func(s *store.Store) error { return c.here(a, cfg, s, f) })
-	case err != nil:
-		return err
-	}
-	return c.with(a, f, func(f api.EraseRequest) (api.ErasePreview, error) { return running.Forget(a.ctx, f) })
+	})
 }
 
 // asks returns what is asked for.

@@ -120,17 +120,22 @@ func (a *app) reader(cfg *config.Config, archive *store.Archive, as reading) (*p
 	return people, around, err
 }
 
+// later returns whose voices turned out to be whose after events, and what answers them. None says
+// that there are no events, which is an error.
+func (a *app) later(r transcript.Source, events []earshot.Event, none string) (known transcript.Attributions, answered transcript.Citations, err error) {
+	if len(events) == 0 {
+		return nil, nil, &verdict{notFound, errors.New(none)}
+	}
+	if known, err = transcript.ReadAttributions(a.ctx, r); err == nil {
+		answered, err = transcript.ReadCitations(a.ctx, r, events)
+	}
+	return known, answered, err
+}
+
 // transcript prints events, for people or for programs: of what was said aloud also whose
 // it turned out to be later.
 func (a *app) transcript(r transcript.Source, events []earshot.Event, asJSON bool, name func(earshot.ParticipantID) string, none string) error {
-	if len(events) == 0 {
-		return &verdict{notFound, errors.New(none)}
-	}
-	known, err := transcript.ReadAttributions(a.ctx, r)
-	if err != nil {
-		return err
-	}
-	answered, err := transcript.ReadCitations(a.ctx, r, events)
+	known, answered, err := a.later(r, events, none)
 	if err != nil {
 		return err
 	}

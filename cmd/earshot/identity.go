@@ -80,13 +80,20 @@ func (a *app) introduce(ctx context.Context, name string, p login.Prompt) (strin
 	if err != nil {
 		return "", "", err
 	}
-	if secret == "" && p.NeedsToken(name) && term.IsTerminal(int(a.in.Fd())) {
-		typed, err := login.ReadSecret(ctx, a.in, a.err, fmt.Sprintf("The token of %s: ", terminal.Safe(name)))
-		fmt.Fprintln(a.err)
-		if err != nil {
+	if secret == "" && p.NeedsToken(name) {
+		if secret, err = a.typedSecret(ctx, fmt.Sprintf("The token of %s: ", terminal.Safe(name))); err != nil {
 			return "", "", err
 		}
-		secret = field.Secret(typed)
 	}
 	return name, secret, p.Claim(ctx, name, secret)
+}
+
+// typedSecret asks for a token at the terminal; it is empty if there is no terminal.
+func (a *app) typedSecret(ctx context.Context, question string) (field.Secret, error) {
+	if !term.IsTerminal(int(a.in.Fd())) {
+		return "", nil
+	}
+	typed, err := login.ReadSecret(ctx, a.in, a.err, question)
+	fmt.Fprintln(a.err)
+	return field.Secret(typed), err
 }

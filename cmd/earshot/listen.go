@@ -25,11 +25,7 @@ func (c listenCommand) Run(a *app) error {
 	if !(c.Seconds >= 0 && c.Seconds <= maxHold.Seconds()) {
 		return &verdict{misused, fmt.Errorf("--seconds must be from 0 (no limit) to %.0f", maxHold.Seconds())}
 	}
-	cfg, err := a.asking()
-	if err != nil {
-		return err
-	}
-	client, _, err := a.visit(cfg, c.identityFlags, "", a.enterAs(""))
+	client, _, err := a.reach(c.identityFlags, "")
 	if err != nil {
 		return err
 	}

@@ -68,11 +68,7 @@ func (u modelsUse) Run(a *app) error {
 		return err
 	}
 	fmt.Fprintln(a.printed(), is)
-	next, err := a.config()
-	if err != nil {
-		return err
-	}
-	running, _, err := a.visit(next, identityFlags{}, "", a.enterAs(""))
+	running, _, err := a.reach(identityFlags{}, "")
 	var of api.ReloadResult
 	if err == nil {
 		of, err = running.Reload(a.ctx)

@@ -5,39 +5,22 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/alecthomas/kong"
+
 	"earshot"
 	"earshot/internal/terminal"
 )
 
-// A switching is a command that does what a /command does, from a shell or by a key of the
-// desktop.
-type switching struct {
+// A modeCommand does what the /command of its name does, from a shell or by a key of the desktop.
+type modeCommand struct {
 	identityFlags
 	Room earshot.RoomID `help:"The room; the desk by default." placeholder:"ROOM"`
 }
 
-// The switchings.
-type (
-	muteCommand   struct{ switching }
-	unmuteCommand struct{ switching }
-	pauseCommand  struct{ switching }
-	resumeCommand struct{ switching }
-	stopCommand   struct{ switching }
-)
-
-func (c muteCommand) Run(a *app) error   { return c.does(a, "mute") }
-func (c unmuteCommand) Run(a *app) error { return c.does(a, "unmute") }
-func (c pauseCommand) Run(a *app) error  { return c.does(a, "pause") }
-func (c resumeCommand) Run(a *app) error { return c.does(a, "resume") }
-func (c stopCommand) Run(a *app) error   { return c.does(a, "stop") }
-
-// does gives the /command, and says what the room lets in then.
-func (c switching) does(a *app, command string) error {
-	cfg, err := a.asking()
-	if err != nil {
-		return err
-	}
-	client, _, err := a.visit(cfg, c.identityFlags, c.Room, a.enterAs(""))
+// Run gives the /command, and says what the room lets in then.
+func (c modeCommand) Run(a *app, chosen *kong.Context) error {
+	command := chosen.Command()
+	client, _, err := a.reach(c.identityFlags, c.Room)
 	if err != nil {
 		return err
 	}

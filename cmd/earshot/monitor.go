@@ -14,7 +14,6 @@ import (
 	"golang.org/x/term"
 
 	"earshot"
-	"earshot/config"
 	"earshot/daemon/access"
 	"earshot/internal/terminal"
 	"earshot/monitor"
@@ -42,16 +41,12 @@ func (c monitorCommand) Run(a *app) error {
 	if c.Live && !c.JSON {
 		return &verdict{misused, errors.New("--live needs --json")}
 	}
-	cfg, err := a.asking()
+	client, _, err := a.reach(c.identityFlags, c.Room) // who looks on is not asked
 	if err != nil {
 		return err
 	}
-	if c.Plain || c.JSON || !a.screen() {
-		return c.lines(a, cfg, lines)
-	}
-	client, _, err := a.visit(cfg, c.identityFlags, c.Room, a.enterAs("")) // who looks on is not asked
-	if err != nil {
-		return err
+	if lines.Daemon = client; c.Plain || c.JSON || !a.screen() {
+		return a.follow(lines)
 	}
 	handle, _ := access.Self()
 	return monitor.Run(a.ctx, monitor.Config{
@@ -65,18 +60,13 @@ func (a *app) screen() bool {
 	return term.IsTerminal(int(a.in.Fd())) && term.IsTerminal(int(a.out.file.Fd())) && os.Getenv("TERM") != "dumb" && os.Getenv("TERM") != ""
 }
 
-// lines writes one line an event.
-func (c monitorCommand) lines(a *app, cfg *config.Config, l monitor.Lines) error {
-	client, _, err := a.visit(cfg, c.identityFlags, c.Room, a.enterAs(""))
-	if err != nil {
-		return err
-	}
+// follow writes one line an event.
+func (a *app) follow(l monitor.Lines) error {
 	signal.Ignore(syscall.SIGPIPE) // who has read enough ends this without a noise
-	l.Daemon = client
 	ctx, gone := context.WithCancel(a.ctx)
 	var watch sync.WaitGroup
 	watch.Go(func() { terminal.WatchReader(ctx, a.out.file, gone) })
-	err = l.Run(ctx, func(text string) { fmt.Fprintf(a.err, "earshot: %s\n", terminal.Safe(text)) })
+	err := l.Run(ctx, func(text string) { fmt.Fprintf(a.err, "earshot: %s\n", terminal.Safe(text)) })
 	gone()
 	watch.Wait()
 	return err

@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 
-	"earshot/config"
 	"earshot/daemon"
 )
 
@@ -14,15 +13,12 @@ type reloadCommand struct {
 
 // Run has the earshot that runs read its configuration again.
 func (c reloadCommand) Run(a *app) error {
-	find := a.config // whose error is what the other would say
-	if a.API != "" {
-		find = func() (*config.Config, error) { return a.asking() }
+	if a.API == "" {
+		if _, err := a.config(); err != nil { // which is what the other would say
+			return err
+		}
 	}
-	cfg, err := find()
-	if err != nil {
-		return err
-	}
-	client, _, err := a.visit(cfg, c.identityFlags, "", a.enterAs(""))
+	client, _, err := a.reach(c.identityFlags, "")
 	if err != nil {
 		return err
 	}

@@ -68,14 +68,7 @@ func (s searchCommand) query() string {
 // passages prints what was found, the newest first: of each event the words around what was
 // looked for.
 func (a *app) passages(r transcript.Source, q search.Query, events []earshot.Event, asJSON bool, name func(earshot.ParticipantID) string, none string) error {
-	if len(events) == 0 {
-		return &verdict{notFound, errors.New(none)}
-	}
-	known, err := transcript.ReadAttributions(a.ctx, r)
-	if err != nil {
-		return err
-	}
-	answered, err := transcript.ReadCitations(a.ctx, r, events)
+	known, answered, err := a.later(r, events, none)
 	if err != nil {
 		return err
 	}

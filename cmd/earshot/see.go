@@ -59,7 +59,7 @@ func (c seeCommand) Run(a *app) error {
 
 // look returns what the camera sees.
 func (c seeCommand) look(a *app, cfg *config.Config, want api.LookRequest) (s api.CameraView, err error) {
-	running, _, err := a.visit(cfg, c.identityFlags, "", a.enterAs(""))
+	running, _, err := a.visit(cfg, c.identityFlags, "")
 	if errors.Is(err, client.ErrNotRunning) {
 		if cfg, err = a.config(); err != nil {
 			return s, err

@@ -74,10 +74,7 @@ func (c serviceInstall) Run(a *app) error {
 	if !c.Start {
 		return nil
 	}
-	if err := a.startUnit("restart"); err != nil { // a new unit holds from the next start
-		return err
-	}
-	return serviceStatus{}.Run(a)
+	return a.startUnit("restart") // a new unit holds from the next start
 }
 
 type serviceUninstall struct{}
@@ -111,10 +108,7 @@ type serviceStart struct{}
 
 // Run starts the service.
 func (serviceStart) Run(a *app) error {
-	if err := a.startUnit("start"); err != nil {
-		return err
-	}
-	return serviceStatus{}.Run(a)
+	return a.startUnit("start")
 }
 
 type serviceStop struct{}
@@ -135,10 +129,7 @@ type serviceRestart struct{}
 
 // Run ends the service and starts it.
 func (serviceRestart) Run(a *app) error {
-	if err := a.startUnit("restart"); err != nil {
-		return err
-	}
-	return serviceStatus{}.Run(a)
+	return a.startUnit("restart")
 }
 
 // hasUnit fails if there is no unit.
@@ -150,8 +141,8 @@ func (a *app) hasUnit() error {
 	return err
 }
 
-// startUnit starts the service by a verb of systemctl, which waits until it is ready. An
-// earshot that runs beside it would be in its way.
+// startUnit starts the service by a verb of systemctl, which waits until it is ready, and says how
+// it is. An earshot that runs beside it would be in its way.
 func (a *app) startUnit(verb string) error {
 	if err := a.hasUnit(); err != nil {
 		return err
@@ -165,7 +156,7 @@ func (a *app) startUnit(verb string) error {
 	if err != nil {
 		return fmt.Errorf("%w\n  → earshot service logs", err)
 	}
-	return nil
+	return serviceStatus{}.Run(a)
 }
 
 // runs reports whether an earshot answers.

@@ -59,45 +59,28 @@ func (l speakersList) Run(a *app) error {
 
 // voices returns the voices that are known to the earshot that runs or, where none
 // does, those that are kept.
-func (a *app) voices(i identityFlags) ([]api.VoiceInfo, error) {
-	cfg, err := a.asking()
-	if err != nil {
-		return nil, err
-	}
-	c, _, err := a.visit(cfg, i, "", a.enterAs(""))
-	if errors.Is(err, client.ErrNotRunning) {
-		if cfg, err = a.config(); err != nil {
-			return nil, err
+func (a *app) voices(i identityFlags) (list []api.VoiceInfo, err error) {
+	err = a.either(i, func(c *client.Client) error {
+		list, err = c.Voices(a.ctx)
+		return err
+	}, func(cfg *config.Config) error {
+		kept, err := speakers.Read(cfg.Store.Directory)
+		if err != nil {
+			return err
 		}
-		return a.keptVoices(cfg)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return c.Voices(a.ctx)
-}
-
-// keptVoices returns the voices that are kept.
-func (a *app) keptVoices(cfg *config.Config) ([]api.VoiceInfo, error) {
-	kept, err := speakers.Read(cfg.Store.Directory)
-	if err != nil {
-		return nil, err
-	}
-	people, err := a.people(cfg)
-	if err != nil {
-		return nil, err
-	}
-	return admin.ListVoices(kept, people.Name), nil
+		people, err := a.people(cfg)
+		if err == nil {
+			list = admin.ListVoices(kept, people.Name)
+		}
+		return err
+	})
+	return list, err
 }
 
 // tell says something about voices to the earshot that runs, and prints what came
 // of it.
 func (a *app) tell(i identityFlags, t api.VoiceRequest, asJSON bool) error {
-	cfg, err := a.asking()
-	if err != nil {
-		return err
-	}
-	c, _, err := a.visit(cfg, i, "", a.enterAs(""))
+	c, _, err := a.reach(i, "")
 	if err != nil {
 		return err
 	}
@@ -111,10 +94,16 @@ func (a *app) tellTo(c *client.Client, t api.VoiceRequest, asJSON bool) error {
 		return &verdict{notFound, err}
 	case err != nil:
 		return err
-	case asJSON:
+	}
+	return a.changed(came, asJSON)
+}
+
+// changed says what changed about voices, or shows it to programs.
+func (a *app) changed(came api.VoiceChange, asJSON bool) error {
+	if asJSON {
 		return a.json(came)
 	}
-	_, err = fmt.Fprintln(a.out, terminal.Safe(strings.ToUpper(came.Text[:1])+came.Text[1:]+"."))
+	_, err := fmt.Fprintln(a.out, terminal.Safe(strings.ToUpper(came.Text[:1])+came.Text[1:]+"."))
 	return err
 }
 
@@ -206,14 +195,10 @@ func (f speakersForget) here(a *app, cfg *config.Config, people *participants.Re
 	}
 	account, _ := access.Self()
 	came, err := book.Forget(h, speakers.Attestation{By: people.Resolve(account).ID, At: time.Now()})
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
-	case f.JSON:
-		return a.json(admin.VoiceChange(came, "the voice of "+people.Name(came.Was)+" is forgotten"))
 	}
-	_, err = fmt.Fprintln(a.out, terminal.Safe("The voice of "+people.Name(came.Was)+" is forgotten."))
-	return err
+	return a.changed(admin.VoiceChange(came, "the voice of "+people.Name(came.Was)+" is forgotten"), f.JSON)
 }
 
 // agrees asks a question of whoever is at the terminal; where nobody is, it wants
@@ -222,15 +207,21 @@ func (a *app) agrees(question, flag string) error {
 	if !term.IsTerminal(int(a.in.Fd())) {
 		return &verdict{misused, fmt.Errorf("%s Nobody can confirm it here\n  → add %s", terminal.Safe(question), flag)}
 	}
+	if !a.confirms(question) {
+		return &verdict{failed, errors.New("nothing was changed")}
+	}
+	return nil
+}
+
+// confirms asks a question of whoever is at the terminal, and reports whether they said yes.
+func (a *app) confirms(question string) bool {
 	fmt.Fprint(a.err, terminal.Safe(question), " [y/N] ")
 	line, err := login.ReadLine(a.ctx, a.in)
 	if err != nil {
 		fmt.Fprintln(a.err)
 	}
-	if word := strings.ToLower(strings.TrimSpace(line)); err != nil || word != "y" && word != "yes" {
-		return &verdict{failed, errors.New("nothing was changed")}
-	}
-	return nil
+	word := strings.ToLower(strings.TrimSpace(line))
+	return err == nil && (word == "y" || word == "yes")
 }
 
 type speakersEnroll struct {
@@ -248,7 +239,7 @@ func (e speakersEnroll) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	c, _, err := a.visit(cfg, e.identityFlags, "", a.enterAs(""))
+	c, _, err := a.visit(cfg, e.identityFlags, "")
 	if err != nil {
 		return err
 	}

@@ -2,7 +2,6 @@ package main
 
 import (
 	_ "embed"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -94,13 +93,11 @@ func (r replayCommand) Run(a *app) error {
 }
 
 // print prints what came of it, for programs.
-func (r replayCommand) print(a *app, events []earshot.Event) (err error) {
-	for _, e := range events {
-		if r.JSON {
-			err = errors.Join(err, json.NewEncoder(a.out).Encode(e))
-		}
+func (r replayCommand) print(a *app, events []earshot.Event) error {
+	if !r.JSON {
+		return nil
 	}
-	return err
+	return lines(a.out, events)
 }
 
 // largestScene is a day of talking, and little enough to read at once.

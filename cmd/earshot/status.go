@@ -13,11 +13,7 @@ type statusCommand struct {
 
 // Run says how it stands with the earshot that runs.
 func (c statusCommand) Run(a *app) error {
-	cfg, err := a.asking()
-	if err != nil {
-		return err
-	}
-	_, s, err := a.visit(cfg, c.identityFlags, "", a.enterAs(""))
+	_, s, err := a.reach(c.identityFlags, "")
 	if err != nil {
 		return err
 	}

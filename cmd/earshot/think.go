@@ -25,11 +25,8 @@ func (t thinkCommand) Run(a *app) error {
 	if text == "show" {
 		text = ""
 	}
-	visit := a.visit
-	if text != "" && text != "stop" {
-		visit = a.comes
-	}
-	c, _, err := visit(cfg, t.identityFlags, t.Room, a.enterAs(a.speaker()))
+	says := text != "" && text != "stop"
+	c, _, err := a.arrive(cfg, t.identityFlags, t.Room, says, a.enterAs(a.speaker()))
 	if err != nil {
 		return err
 	}

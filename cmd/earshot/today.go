@@ -30,9 +30,7 @@ func (c todayCommand) Run(a *app) error {
 		return lines(a.out, days)
 	}
 	for _, d := range days {
-		if _, err := fmt.Fprintf(a.printed(), "%s  %s\n", d.Date, terminal.Safe(health.CostsText(d))); err != nil {
-			return err
-		}
+		fmt.Fprintf(a.printed(), "%s  %s\n", d.Date, terminal.Safe(health.CostsText(d)))
 	}
 	if why != "" {
 		fmt.Fprintln(a.printed(), terminal.Safe(why))
@@ -51,7 +49,7 @@ func (c todayCommand) days(a *app) (days []api.UsageDay, why string, err error) 
 		return nil, "", &verdict{misused, errors.New("an earshot elsewhere tells only what today has cost\n  → ask there: earshot today --days " + fmt.Sprint(c.Days))}
 	}
 	now := time.Now()
-	_, s, err := a.visit(cfg, c.identityFlags, "", a.enterAs(""))
+	_, s, err := a.visit(cfg, c.identityFlags, "")
 	if err == nil && s.Today == nil {
 		return nil, "", errors.New("only operators of this earshot may see what the models cost")
 	}

@@ -17,11 +17,7 @@ type whoCommand struct {
 
 // Run says who is there, as far as the one who asks may know it.
 func (w whoCommand) Run(a *app) error {
-	cfg, err := a.asking()
-	if err != nil {
-		return err
-	}
-	_, s, err := a.visit(cfg, w.identityFlags, w.Room, a.enterAs(""))
+	_, s, err := a.reach(w.identityFlags, w.Room)
 	if err != nil {
 		return err
 	}

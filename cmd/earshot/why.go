@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"earshot"
@@ -77,13 +78,8 @@ func lines[T any](w io.Writer, all []T) error {
 // print tells people, and how they can go further back. It names the agents where
 // more than the main one has decided.
 func (w whyCommand) print(a *app, all []api.ExplainedDecision, main string) error {
-	several := false
-	for _, one := range all {
-		several = several || one.Agent != main
-	}
-	if _, err := fmt.Fprintln(a.printed(), terminal.Safe(explain.Text(all, time.Local, several))); err != nil {
-		return err
-	}
+	several := slices.ContainsFunc(all, func(one api.ExplainedDecision) bool { return one.Agent != main })
+	fmt.Fprintln(a.printed(), terminal.Safe(explain.Text(all, time.Local, several)))
 	if last := max(1, w.Last); len(all) == last {
 		fmt.Fprintf(a.told(), "  → for earlier decisions: earshot why --last %d --before %d\n", last, all[0].Sequence)
 	}
@@ -98,11 +94,7 @@ type contextCommand struct {
 
 // Run tells what is going on, as far as whoever asks may know it.
 func (c contextCommand) Run(a *app) error {
-	cfg, err := a.asking()
-	if err != nil {
-		return err
-	}
-	client, _, err := a.visit(cfg, c.identityFlags, c.Room, a.enterAs(""))
+	client, _, err := a.reach(c.identityFlags, c.Room)
 	if err != nil {
 		return err
 	}

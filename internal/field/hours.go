@@ -56,9 +56,9 @@ func (h Hours) Over(t time.Time) time.Time {
 	if err != nil || from == to || !h.Has(t) {
 		return time.Time{}
 	}
-	end := time.Date(t.Year(), t.Month(), t.Day(), to/60, to%60, 0, 0, t.Location())
-	if !end.After(t) {
-		end = time.Date(t.Year(), t.Month(), t.Day()+1, to/60, to%60, 0, 0, t.Location())
+	end := func(day int) time.Time { return time.Date(t.Year(), t.Month(), day, to/60, to%60, 0, 0, t.Location()) }
+	if today := end(t.Day()); today.After(t) {
+		return today
 	}
-	return end
+	return end(t.Day() + 1)
 }

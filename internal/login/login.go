@@ -39,8 +39,13 @@ type Prompt struct {
 
 // NeedsToken reports whether a name alone will not do.
 func (p Prompt) NeedsToken(name string) bool {
-	i := slices.IndexFunc(p.Known, func(k participants.Participant) bool { return participants.Key(k.Name) == participants.Key(name) })
+	i := p.find(name)
 	return i >= 0 && p.Known[i].ID != p.Own && (p.Known[i].RequiresAuth || p.Known[i].Can(participants.Operate))
+}
+
+// find returns the index of who is called so among those who are known; -1 if nobody is.
+func (p Prompt) find(name string) int {
+	return slices.IndexFunc(p.Known, func(k participants.Participant) bool { return participants.Key(k.Name) == participants.Key(name) })
 }
 
 // Question says how one can answer.
@@ -90,19 +95,12 @@ func (p Prompt) Parse(line string) (string, error) {
 
 // OwnFirst puts whose account it is first.
 func (p Prompt) OwnFirst() Prompt {
-	p.Known = slices.Clone(p.Known)
-	slices.SortStableFunc(p.Known, func(a, b participants.Participant) int {
-		switch p.Own {
-		case a.ID:
-			return -1
-		case b.ID:
-			return 1
-		}
-		return 0
-	})
-	if len(p.Known) == 0 || p.Known[0].ID != p.Own {
+	i := slices.IndexFunc(p.Known, func(k participants.Participant) bool { return k.ID == p.Own })
+	if i < 0 {
 		p.Own = ""
+		return p
 	}
+	p.Known = slices.Concat(p.Known[i:i+1], p.Known[:i], p.Known[i+1:])
 	return p
 }
 
@@ -111,7 +109,7 @@ func (p Prompt) Offer(last string) Prompt {
 	if p.Own != "" {
 		p.Usual = p.Known[0].Name
 	}
-	i := slices.IndexFunc(p.Known, func(k participants.Participant) bool { return participants.Key(k.Name) == participants.Key(last) })
+	i := p.find(last)
 	switch {
 	case last == "":
 	case i >= 0:

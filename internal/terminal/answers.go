@@ -1,6 +1,7 @@
 package terminal
 
 import (
+	"slices"
 	"sync"
 
 	"earshot"
@@ -14,9 +15,14 @@ const expected = 64
 // asks and the outlet that hears of the answer need not know each other. The
 // zero value is ready.
 type Answers struct {
-	mu    sync.Mutex
-	order []earshot.EventID
-	open  map[earshot.EventID]chan struct{}
+	mu   sync.Mutex
+	open []expectedAnswer // the oldest first
+}
+
+// An expectedAnswer is one that has not come.
+type expectedAnswer struct {
+	id      earshot.EventID
+	settled chan struct{}
 }
 
 // Expect says that id is about to be asked. The channel is closed when it is
@@ -24,52 +30,39 @@ type Answers struct {
 func (a *Answers) Expect(id earshot.EventID) <-chan struct{} {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.open == nil {
-		a.open = map[earshot.EventID]chan struct{}{}
-	}
-	if len(a.order) == expected {
-		a.settle(a.order[0])
+	if len(a.open) == expected {
+		close(a.open[0].settled)
+		a.open = slices.Delete(a.open, 0, 1)
 	}
 	settled := make(chan struct{})
-	a.order, a.open[id] = append(a.order, id), settled
+	a.open = append(a.open, expectedAnswer{id, settled})
 	return settled
 }
 
 // Settle says that nothing more will come to id.
 func (a *Answers) Settle(id earshot.EventID) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.settle(id)
+	a.settle(func(one expectedAnswer) bool { return one.id == id })
 }
 
 // SettleAll settles everything.
-func (a *Answers) SettleAll() {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	for len(a.order) > 0 {
-		a.settle(a.order[0])
-	}
-}
+func (a *Answers) SettleAll() { a.settle(func(expectedAnswer) bool { return true }) }
 
 // Expecting reports whether anything is not settled.
 func (a *Answers) Expecting() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return len(a.order) > 0
+	return len(a.open) > 0
 }
 
-func (a *Answers) settle(id earshot.EventID) {
-	settled, ok := a.open[id]
-	if !ok {
-		return
-	}
-	close(settled)
-	delete(a.open, id)
-	kept := a.order[:0]
-	for _, o := range a.order {
-		if o != id {
-			kept = append(kept, o)
+// settle settles those for which is holds.
+func (a *Answers) settle(is func(expectedAnswer) bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.open = slices.DeleteFunc(a.open, func(one expectedAnswer) bool {
+		over := is(one)
+		if over {
+			close(one.settled)
 		}
-	}
-	a.order = kept
+		return over
+	})
 }

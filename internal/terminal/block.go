@@ -100,7 +100,7 @@ func prompt(line string, at, width int) (typed []string, row int, lead string) {
 	}
 	for done, found := 0, false; ; {
 		if done < len(line) && line[done] != '\n' {
-			if _, _, n, _ := w.next(line[done:]); w.col+n > width {
+			if _, _, n := w.next(line[done:]); w.col+n > width {
 				turn()
 			}
 		} else if done >= at && !found && w.col == width {
@@ -117,7 +117,7 @@ func prompt(line string, at, width int) (typed []string, row int, lead string) {
 			done++
 			continue
 		}
-		cluster, shown, n, _ := w.next(line[done:])
+		cluster, shown, n := w.next(line[done:])
 		w.row, w.col = w.row+shown, w.col+n
 		done += len(cluster)
 	}

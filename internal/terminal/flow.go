@@ -60,15 +60,14 @@ func (w *flow) turn(with string) {
 // fresh begins a row because the text says so.
 func (w *flow) fresh() { w.row, w.lead, w.col, w.wrap = hang, len(hang), len(hang), false }
 
-// next returns the first cluster of text, how it is shown on the row and how
-// wide, and the rest of text.
-func (w *flow) next(text string) (cluster, shown string, width int, rest string) {
+// next returns the first cluster of text, and how it is shown on the row and how wide.
+func (w *flow) next(text string) (cluster, shown string, width int) {
 	if text[0] == '\t' {
 		n := min(tabWidth-w.col%tabWidth, max(1, w.width-w.col))
-		return text[:1], strings.Repeat(" ", n), n, text[1:]
+		return text[:1], strings.Repeat(" ", n), n
 	}
 	cluster, width = first(text, min(widest, w.width-len(hang)))
-	return cluster, cluster, width, text[len(cluster):]
+	return cluster, cluster, width
 }
 
 // rows returns all of a safe text in rows, the first of which begins after
@@ -84,12 +83,12 @@ func rows(text string, width, head int) []string {
 			text = text[1:]
 			continue
 		}
-		_, shown, n, rest := w.next(text)
+		cluster, shown, n := w.next(text)
 		before := w.row
 		if moved, turned := w.add(shown, n); turned {
 			done = append(done, strings.TrimSuffix(before, moved))
 		}
-		text = rest
+		text = text[len(cluster):]
 	}
 	return append(done, w.row)
 }

@@ -162,7 +162,7 @@ func (s *screen) cluster(f *frame, safe string) int {
 		return 1
 	}
 	s.breakRows(f)
-	cluster, shown, width, _ := s.row.next(safe)
+	cluster, shown, width := s.row.next(safe)
 	s.put(f, shown, width)
 	return len(cluster)
 }

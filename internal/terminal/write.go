@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"sync/atomic"
+	"time"
 )
 
 // Begin says that a reply by agent comes. Its name is shown with its first
@@ -323,9 +325,12 @@ func (t *Terminal) complete(b []byte, stopped func() bool) bool {
 // beside writes f to standard error. Nobody need read that, so it is waited
 // for no longer than for Close, and then counted as dropped.
 func (t *Terminal) beside(f frame) {
-	patience := newWriteTimeout(t.aside.File)
-	defer patience.stop()
-	n, err := send(t.aside.File, f.bytes, func() bool { return t.givenUp() || patience.over() })
+	var over atomic.Bool
+	defer time.AfterFunc(drain, func() {
+		over.Store(true)
+		t.aside.SetWriteDeadline(past)
+	}).Stop()
+	n, err := send(t.aside.File, f.bytes, func() bool { return t.givenUp() || over.Load() })
 	if n < len(f.bytes) && err == nil {
 		t.mu.Lock()
 		t.dropped++

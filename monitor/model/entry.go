@@ -448,22 +448,17 @@ func (p *transcript) thought(m marks, does func(tone, string) row, b earshot.Tho
 	return r
 }
 
-// because says what caused an agent to think.
-func because(c earshot.Cause) string {
-	switch c {
-	case earshot.ByNovelty:
-		return "something new happened"
-	case earshot.ByCheckIn:
-		return "it had planned to look again about now"
-	case earshot.ByTrigger:
-		return "a message asked for thought"
-	case earshot.ByCommand:
-		return "somebody gave the command"
-	case earshot.ByDelegation:
-		return "the reply was not sure enough"
-	}
-	return string(c)
+// causes says what caused an agent to think.
+var causes = map[earshot.Cause]string{
+	earshot.ByNovelty:    "something new happened",
+	earshot.ByCheckIn:    "it had planned to look again about now",
+	earshot.ByTrigger:    "a message asked for thought",
+	earshot.ByCommand:    "somebody gave the command",
+	earshot.ByDelegation: "the reply was not sure enough",
 }
+
+// because says what caused an agent to think, also where that is new.
+func because(c earshot.Cause) string { return cmp.Or(causes[c], string(c)) }
 
 // names returns the names of some participants.
 func (p *transcript) names(m marks, ids []earshot.ParticipantID) string {

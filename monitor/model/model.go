@@ -110,10 +110,8 @@ type (
 	// the room. The empty Piece means that no reply is coming out.
 	Piece struct {
 		Opening earshot.Opening
-		Agent   earshot.ParticipantID
 		Since   time.Time
 		Text    earshot.Text
-		Over    bool
 	}
 
 	// Found holds the search results, the newest first.
@@ -144,7 +142,7 @@ type (
 
 // New returns the model of an empty screen.
 func New(ascii bool) *Model {
-	m := &Model{marks: unicodeMarks, past: newTranscript(), width: 80, height: 24, view: view{follow: true, chosen: none}}
+	m := &Model{marks: unicodeMarks, past: newTranscript(newDirectory()), width: 80, height: 24, view: view{follow: true, chosen: none}}
 	if ascii {
 		m.marks = asciiMarks
 	}
@@ -164,9 +162,7 @@ func (m *Model) Step(at time.Time, what any) []Effect {
 	case Again:
 		m.again(w.Events)
 	case Names:
-		for id, name := range w {
-			m.past.call(id, name, false)
-		}
+		m.past.learn(w)
 	case Piece:
 		m.mine = w
 	case Past:
@@ -174,7 +170,8 @@ func (m *Model) Step(at time.Time, what any) []Effect {
 	case api.Snapshot:
 		m.lives(w)
 	case api.Status:
-		m.knows(w)
+		m.house = w
+		m.past.knows(w)
 	case Found:
 		return m.found(w)
 	case Surroundings:
@@ -243,8 +240,7 @@ func (m *Model) earlier(w Past) {
 
 // again begins a new transcript.
 func (m *Model) again(events []earshot.Event) {
-	was, next := m.newest(), newTranscript()
-	next.called, next.agents, next.namer = was.called, was.agents, was.namer+1
+	was, next := m.newest(), newTranscript(m.past.directory)
 	for _, e := range events {
 		next.add(e)
 	}
@@ -277,17 +273,6 @@ func (m *Model) lives(s api.Snapshot) {
 	}
 	for _, p := range s.Here {
 		m.past.call(p.ID, p.Name, false)
-	}
-}
-
-// knows updates who exists.
-func (m *Model) knows(h api.Status) {
-	m.house = h
-	for _, p := range append(slices.Clone(h.Known), h.You) {
-		m.past.call(p.ID, p.Name, false)
-	}
-	for _, a := range h.Agents {
-		m.past.call(a.ID, a.Name, true)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"earshot/api"
 	"earshot/executive/scene"
 	"earshot/executive/think"
+	"earshot/participants"
 )
 
 // A pane is one of the views beside the transcript.
@@ -75,31 +76,30 @@ func (m *Model) absent() string {
 // here lists who is here, with what certainty, and with whom each agent talks.
 func (m *Model) here(width int) (rows []row) {
 	add := func(r row) { rows = append(rows, wrap(r, width, 2)...) }
-	if c := m.now.Company; c != nil {
-		add(m.crowd(*c))
+	var c api.PresenceEstimate
+	if m.now.Company != nil {
+		c = *m.now.Company
+		add(m.crowd(c))
 	}
-	guessed := make(map[earshot.ParticipantID]bool)
 	for _, p := range m.now.Here {
 		r := row{m.past.called1(m.marks, p.ID), {dim, " is here"}}
-		if g, ok := m.guess(p.ID); ok {
-			guessed[p.ID] = true
-			r = append(r, span{dim, ", " + percent(g.Sure) + " by " + m.marks.safe(g.Reasons())})
+		if k := slices.IndexFunc(c.Who, func(g api.PresenceGuess) bool { return g.ID == p.ID }); k >= 0 {
+			r = append(r, span{dim, ", " + percent(c.Who[k].Sure) + " by " + m.marks.safe(c.Who[k].Reasons())})
 		}
 		add(r)
 	}
-	if c := m.now.Company; c != nil {
-		for _, g := range c.Who {
-			if !guessed[g.ID] {
-				name := m.past.called1(m.marks, g.ID)
-				if name.text == "unknown" && g.Name != "" {
-					name.text = m.marks.name(g.Name)
-				}
-				add(row{name, {dim, fmt.Sprintf(" is probably here, %s by %s", percent(g.Sure), m.marks.safe(g.Reasons()))}})
-			}
+	for _, g := range c.Who {
+		if slices.ContainsFunc(m.now.Here, func(p participants.Participant) bool { return p.ID == g.ID }) {
+			continue
 		}
-		for _, against := range c.Against {
-			add(row{{wary, m.marks.no + " "}, {wary, m.marks.safe(against)}})
+		name := m.past.called1(m.marks, g.ID)
+		if name.text == "unknown" && g.Name != "" {
+			name.text = m.marks.name(g.Name)
 		}
+		add(row{name, {dim, fmt.Sprintf(" is probably here, %s by %s", percent(g.Sure), m.marks.safe(g.Reasons()))}})
+	}
+	for _, against := range c.Against {
+		add(row{{wary, m.marks.no + " "}, {wary, m.marks.safe(against)}})
 	}
 	for _, a := range m.now.Agents {
 		r := row{m.past.called1(m.marks, a.ID), {dim, " (agent) "}}
@@ -119,17 +119,6 @@ func (m *Model) crowd(c api.PresenceEstimate) row {
 		text += fmt.Sprintf(", %d without a name", c.Unknown)
 	}
 	return row{{strong, text}}
-}
-
-func (m *Model) guess(id earshot.ParticipantID) (api.PresenceGuess, bool) {
-	if m.now.Company == nil {
-		return api.PresenceGuess{}, false
-	}
-	k := slices.IndexFunc(m.now.Company.Who, func(g api.PresenceGuess) bool { return g.ID == id })
-	if k < 0 {
-		return api.PresenceGuess{}, false
-	}
-	return m.now.Company.Who[k], true
 }
 
 // does says what an agent is doing, and with whom it is talking.
@@ -156,11 +145,8 @@ func (m *Model) does(a api.Seat) (string, tone) {
 	if a.Partner != "" {
 		text += ", talked last with " + m.marks.name(m.past.name(a.Partner))
 	}
-	for _, t := range m.now.Thoughts {
-		if t.Agent == a.ID && t.Phase == string(think.Thinking) {
-			text += ", thinks"
-			break
-		}
+	if slices.ContainsFunc(m.now.Thoughts, func(t api.LiveThought) bool { return t.Agent == a.ID && grows(t) }) {
+		text += ", thinks"
 	}
 	return text, dim
 }

@@ -15,7 +15,7 @@ type Printer struct {
 
 // NewPrinter returns a Printer that knows nobody.
 func NewPrinter(ascii bool) *Printer {
-	p := &Printer{past: newTranscript(), marks: unicodeMarks}
+	p := &Printer{past: newTranscript(newDirectory()), marks: unicodeMarks}
 	if ascii {
 		p.marks = asciiMarks
 	}
@@ -23,21 +23,10 @@ func NewPrinter(ascii bool) *Printer {
 }
 
 // Know updates who exists.
-func (p *Printer) Know(h api.Status) {
-	for _, who := range append(h.Known, h.You) {
-		p.past.call(who.ID, who.Name, false)
-	}
-	for _, a := range h.Agents {
-		p.past.call(a.ID, a.Name, true)
-	}
-}
+func (p *Printer) Know(h api.Status) { p.past.knows(h) }
 
 // Call updates the names of some participants.
-func (p *Printer) Call(names Names) {
-	for id, name := range names {
-		p.past.call(id, name, false)
-	}
-}
+func (p *Printer) Call(names Names) { p.past.learn(names) }
 
 // Add records an event without printing it, so that what is said about the event has a subject.
 func (p *Printer) Add(e earshot.Event) { p.past.add(e) }

@@ -2,6 +2,7 @@ package model
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"earshot"
@@ -29,7 +30,7 @@ const (
 // again.
 func (m *Model) Screen() Screen {
 	if m.width < tiny || m.height < 4 {
-		return m.tooSmall()
+		return Screen{Rows: m.paint(fill([]row{{{plain, "too small"}}}, m.height))}
 	}
 	var rows []row
 	body := m.height - 2
@@ -43,34 +44,17 @@ func (m *Model) Screen() Screen {
 	default:
 		rows = m.below(body)
 	}
-	all := append([]row{m.title()}, rows...)
-	all = append(all, nil)
-	var s Screen
-	all[len(all)-1], s.X, s.Cursor = m.bottom()
-	s.Y = m.height - 1
-	for _, r := range all {
-		s.Rows = append(s.Rows, m.paint(r))
-	}
-	return s
+	bottom, x, writes := m.bottom()
+	all := slices.Concat([]row{m.title()}, rows, []row{bottom})
+	return Screen{Rows: m.paint(all), Cursor: writes, X: x, Y: m.height - 1}
 }
 
-// paint writes a row over the full width of the screen.
-func (m *Model) paint(r row) string {
-	var b strings.Builder
-	m.marks.fit(r, m.width).colour(&b)
-	return b.String()
-}
-
-// tooSmall says that the screen is too small.
-func (m *Model) tooSmall() (s Screen) {
-	for k := range m.height {
-		r := row(nil)
-		if k == 0 {
-			r = row{{plain, "too small"}}
-		}
-		s.Rows = append(s.Rows, m.paint(r))
+// paint writes rows over the full width of the screen.
+func (m *Model) paint(rows []row) (painted []string) {
+	for _, r := range rows {
+		painted = append(painted, m.marks.fit(r, m.width).coloured())
 	}
-	return s
+	return painted
 }
 
 // below places the transcript above one pane, which takes a third of the rows.
@@ -158,10 +142,7 @@ func (m *Model) column(some []pane, width, height int) (rows []row) {
 		}
 		rows = append(rows, m.window(texts[k], give[k], scroll, "]")...)
 	}
-	for len(rows) < height {
-		rows = append(rows, nil)
-	}
-	return rows[:height]
+	return fill(rows, height)
 }
 
 // window shows height rows, beginning with row down. It says how many more are below, and which key
@@ -173,10 +154,7 @@ func (m *Model) window(text []row, height int, down *int, key string) []row {
 		rest := len(rows) - height + 1
 		rows = append(append([]row(nil), rows[:height-1]...), row{{dim, fmt.Sprintf("%s %d more (%s scrolls)", m.marks.more, rest, key)}})
 	}
-	for len(rows) < height {
-		rows = append(rows, nil)
-	}
-	return rows[:height:height]
+	return fill(rows[:len(rows):len(rows)], height)
 }
 
 // content returns the contents of a pane with a blank on both sides.
@@ -233,14 +211,10 @@ func (m *Model) tab(p pane) row {
 }
 
 // thinks reports whether a thought is growing.
-func (m *Model) thinks() bool {
-	for _, t := range m.now.Thoughts {
-		if t.Phase == string(think.Thinking) {
-			return true
-		}
-	}
-	return false
-}
+func (m *Model) thinks() bool { return slices.ContainsFunc(m.now.Thoughts, grows) }
+
+// grows reports whether a thought is growing.
+func grows(t api.LiveThought) bool { return t.Phase == string(think.Thinking) }
 
 // ill returns how many parts are ill.
 func (m *Model) ill() (n int) {
@@ -383,19 +357,11 @@ func (m *Model) transcript(width, height int) []row {
 			up = append(up, m.lit(rows[j], j == 0, e))
 		}
 	}
-	rows := make([]row, height)
-	for k, r := range up {
-		rows[height-1-k] = r
-	}
 	if len(up) == 0 && len(m.past.all) == 0 {
-		rows = m.welcome(width, height)
-	} else if len(up) < height && height-len(up) > 0 {
-		copy(rows, rows[height-len(up):]) // the rows are at the top until the screen is full
-		for k := len(up); k < height; k++ {
-			rows[k] = nil
-		}
+		return m.welcome(width, height)
 	}
-	return rows
+	slices.Reverse(up)
+	return fill(up, height) // the rows are at the top until the screen is full
 }
 
 // welcome returns what is shown while nothing has happened.
@@ -406,11 +372,7 @@ func (m *Model) welcome(width, height int) []row {
 	} else if !m.heard {
 		text = "One moment …"
 	}
-	rows := wrap(row{{dim, " " + m.marks.safe(text)}}, width, 1)
-	for len(rows) < height {
-		rows = append(rows, nil)
-	}
-	return rows[:height]
+	return fill(wrap(row{{dim, " " + m.marks.safe(text)}}, width, 1), height)
 }
 
 // lit marks the chosen row, and the words that were searched for.

@@ -54,10 +54,7 @@ func (m *Model) meant(names []string) {
 
 // holds reports whether an entry matches a query.
 func (p *transcript) holds(m marks, e *entry, q search.Query) bool {
-	author := e.event.Author
-	if e.whose != nil {
-		author = e.whose.Author
-	}
+	author := e.author()
 	by := func(name string) bool { return strings.EqualFold(name, p.name(author)) || name == string(author) }
 	if !q.Within(e.event.At) || len(q.From) > 0 && !slices.ContainsFunc(q.From, by) {
 		return false
@@ -98,8 +95,8 @@ func (m *Model) visits(w Surroundings) {
 		m.said = "searching: " + w.Err.Error()
 		return
 	}
-	now, then := m.newest(), newTranscript()
-	then.called, then.agents, then.namer, then.whole = now.called, now.agents, max(now.namer, m.past.namer)+1, w.Whole
+	now, then := m.newest(), newTranscript(m.past.directory)
+	then.whole = w.Whole
 	for _, e := range w.Events {
 		then.add(e)
 	}

@@ -22,7 +22,6 @@ const (
 	good         // answered, well
 	wary         // kept silent, unsure
 	bad          // ill, failed, cut off
-	bar          // the lines above and below
 	marked       // matches of the search, and the chosen row
 	tones
 )
@@ -40,7 +39,6 @@ var looks = [tones]string{
 	good:    "\x1b[32m",
 	wary:    "\x1b[33m",
 	bad:     "\x1b[31m",
-	bar:     "\x1b[7m",
 	marked:  "\x1b[1;7m",
 }
 
@@ -61,20 +59,17 @@ type marks struct {
 	ascii                                bool
 	yes, no, wait, sub, dot, open        string
 	across, down, half, more, to, chosen string
-	bars                                 []string // the steps of a bar, the shortest first
 }
 
 var unicodeMarks = marks{
 	yes: "✓", no: "✗", wait: "…", sub: "└", dot: "●", open: "○",
 	across: "─", down: "│", half: "▌", more: "…", to: "→", chosen: "▶",
-	bars: []string{"▏", "▎", "▍", "▌", "▋", "▊", "▉", "█"},
 }
 
 var asciiMarks = marks{
 	ascii: true,
 	yes:   "+", no: "x", wait: "~", sub: "`-", dot: "*", open: "o",
 	across: "-", down: "|", half: ">", more: "...", to: "->", chosen: ">",
-	bars: []string{"#"},
 }
 
 // safe returns foreign text in a form that may be shown on the screen: see [terminal.Safe]. If the
@@ -165,17 +160,30 @@ func (m marks) fit(r row, width int) row {
 	return fits
 }
 
-// colour writes r with escape sequences.
-func (r row) colour(b *strings.Builder) {
+// coloured returns the text of r with escape sequences.
+func (r row) coloured() string {
+	var b strings.Builder
 	for _, s := range r {
 		if look := looks[s.tone]; look != "" && s.text != "" {
-			b.WriteString(look)
-			b.WriteString(s.text)
-			b.WriteString(reset)
-			continue
+			s.text = look + s.text + reset
 		}
 		b.WriteString(s.text)
 	}
+	return b.String()
+}
+
+// with returns r with more text at its end.
+func (r row) with(t tone, text string) row {
+	if n := len(r); n > 0 && r[n-1].tone == t {
+		r[n-1].text += text
+		return r
+	}
+	return append(r, span{t, text})
+}
+
+// fill returns rows with empty ones below: as many as the height.
+func fill(rows []row, height int) []row {
+	return append(rows, make([]row, max(0, height-len(rows)))...)[:height:height]
 }
 
 // wrap breaks text into rows of a width, at blanks where possible. The rows after the first are
@@ -214,7 +222,7 @@ func (w *wrapper) add(s span) {
 		case " ":
 			w.word()
 			if w.col < w.width {
-				w.put(s.tone, " ", 1)
+				w.row, w.col = w.row.with(s.tone, " "), w.col+1
 			}
 		default:
 			w.hold(s.tone, cluster, wide)
@@ -230,12 +238,7 @@ func (w *wrapper) hold(t tone, cluster string, wide int) {
 	if w.wide+wide > w.width-w.hang {
 		w.word()
 	}
-	if n := len(w.held); n > 0 && w.held[n-1].tone == t {
-		w.held[n-1].text += cluster
-	} else {
-		w.held = append(w.held, span{t, cluster})
-	}
-	w.wide += wide
+	w.held, w.wide = w.held.with(t, cluster), w.wide+wide
 }
 
 // word puts the current word on a row.
@@ -247,19 +250,10 @@ func (w *wrapper) word() {
 		w.turn()
 	}
 	for _, s := range w.held {
-		w.put(s.tone, s.text, 0)
+		w.row = w.row.with(s.tone, s.text)
 	}
 	w.col += w.wide
 	w.held, w.wide = w.held[:0:0], 0
-}
-
-func (w *wrapper) put(t tone, text string, wide int) {
-	if n := len(w.row); n > 0 && w.row[n-1].tone == t {
-		w.row[n-1].text += text
-	} else {
-		w.row = append(w.row, span{t, text})
-	}
-	w.col += wide
 }
 
 // turn begins a new row.
@@ -267,6 +261,6 @@ func (w *wrapper) turn() {
 	w.rows = append(w.rows, w.row)
 	w.row, w.col = nil, 0
 	if w.hang > 0 {
-		w.put(plain, strings.Repeat(" ", w.hang), w.hang)
+		w.row, w.col = row{{plain, strings.Repeat(" ", w.hang)}}, w.hang
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"earshot"
+	"earshot/api"
 	"earshot/participants"
 	"earshot/participants/paths"
 )
@@ -80,46 +81,82 @@ type transcript struct {
 	last      int64           // the sequence of the newest event
 	next      int64           // the key of the next entry
 	bytes     int
-	forgot    bool // events before the first entry were dropped, to stay within the bounds
 	asking    bool // older events were requested
 	whole     bool // there is nothing older
 
+	*directory
+}
+
+// newTranscript returns an empty transcript of people who are called as d says.
+func newTranscript(d *directory) *transcript {
+	return &transcript{by: make(map[earshot.EventID]*entry), turns: make(map[earshot.TurnID]*entry), directory: d}
+}
+
+// A directory knows who is called what. Transcripts that follow one another share it.
+type directory struct {
 	called map[earshot.ParticipantID]string
 	agents map[earshot.ParticipantID]bool
 	namer  int // rises when a name changes
 }
 
-func newTranscript() *transcript {
-	return &transcript{
-		by: make(map[earshot.EventID]*entry), turns: make(map[earshot.TurnID]*entry),
+func newDirectory() *directory {
+	return &directory{
 		called: map[earshot.ParticipantID]string{participants.Generic: string(participants.Generic)}, // a participant that the daemon does not know
 		agents: map[earshot.ParticipantID]bool{participants.Agent: true},
 	}
 }
 
 // call records the name of a participant.
-func (p *transcript) call(id earshot.ParticipantID, name string, agent bool) {
+func (d *directory) call(id earshot.ParticipantID, name string, agent bool) {
 	if id == "" || name == "" {
 		return
 	}
-	if agent && !p.agents[id] {
-		p.agents[id] = true
-		p.namer++
+	if agent && !d.agents[id] {
+		d.agents[id] = true
+		d.namer++
 	}
-	if p.called[id] != name {
-		p.called[id] = name
-		p.namer++
+	if d.called[id] != name {
+		d.called[id] = name
+		d.namer++
 	}
 }
 
-// add adds the next event, and reports whether it became an entry. It skips an event that is
-// already here, so that nothing is doubled after a lost connection.
-func (p *transcript) add(e earshot.Event) (shown bool) {
+// learn records the names of some participants.
+func (d *directory) learn(names Names) {
+	for id, name := range names {
+		d.call(id, name, false)
+	}
+}
+
+// knows records who exists.
+func (d *directory) knows(h api.Status) {
+	for _, who := range append(slices.Clone(h.Known), h.You) {
+		d.call(who.ID, who.Name, false)
+	}
+	for _, a := range h.Agents {
+		d.call(a.ID, a.Name, true)
+	}
+}
+
+// name returns the name of a participant.
+func (d *directory) name(id earshot.ParticipantID) string {
+	switch name := d.called[id]; {
+	case id == "":
+		return "somebody"
+	case name != "":
+		return name
+	}
+	return "unknown"
+}
+
+// add adds the next event. It skips an event that is already here, so that nothing is doubled after
+// a lost connection.
+func (p *transcript) add(e earshot.Event) {
 	if e.Sequence > 0 && e.Sequence <= p.last {
-		return false
+		return
 	}
 	p.last = max(p.last, e.Sequence)
-	return p.take(e, false)
+	p.take(e, false)
 }
 
 // before adds the events before the first entry, the oldest first.
@@ -155,21 +192,22 @@ func (p *transcript) answered(at time.Time, text string) {
 }
 
 // take takes in one event.
-func (p *transcript) take(e earshot.Event, old bool) bool {
+func (p *transcript) take(e earshot.Event, old bool) {
 	switch b := e.Body.(type) {
 	case earshot.Actor:
 		p.call(b.Participant, b.Name, false)
-		return false
+		return
 	case earshot.Agent:
 		if b.Profile != nil {
 			p.call(b.ID, b.Profile.Name, true)
 		}
 		p.agents[b.ID] = true
 		if b.ID == participants.Agent || paths.Kind(b.PathKind).Below() {
-			return false
+			return
 		}
 	case earshot.Decision:
-		return p.decides(e, b, old)
+		p.decides(e, b, old)
+		return
 	case earshot.Attribution:
 		if of := p.by[b.Of]; of != nil {
 			of.whose = &b
@@ -178,7 +216,7 @@ func (p *transcript) take(e earshot.Event, old bool) bool {
 				other.changed()
 			}
 		}
-		return false
+		return
 	case earshot.Revision:
 		if of := p.by[b.Of]; of != nil {
 			if m, ok := of.event.Body.(earshot.Message); ok && b.Text != "" {
@@ -188,14 +226,13 @@ func (p *transcript) take(e earshot.Event, old bool) bool {
 				p.weigh(of)
 			}
 		}
-		return false
+		return
 	case earshot.Withdrawal:
 		p.gone(append(slices.Clone(b.With), b.Of))
 	case earshot.Settled, earshot.Typing, earshot.Speech, earshot.Glance, earshot.Command:
-		return false
+		return
 	}
 	p.keep(e)
-	return true
 }
 
 // keep makes e an entry.
@@ -216,25 +253,21 @@ func (p *transcript) keep(e earshot.Event) {
 }
 
 // decides adds a decision to the entry that it is about, or as a separate entry.
-func (p *transcript) decides(e earshot.Event, d earshot.Decision, old bool) bool {
+func (p *transcript) decides(e earshot.Event, d earshot.Decision, old bool) {
+	p.decisions = append(p.decisions, e)
 	if old {
-		p.decisions = slices.Insert(p.decisions, 0, e)
 		slices.SortStableFunc(p.decisions, func(a, b earshot.Event) int { return int(a.Sequence - b.Sequence) })
-	} else {
-		p.decisions = append(p.decisions, e)
 	}
 	p.decisions = slices.Delete(p.decisions, 0, max(0, len(p.decisions)-decided))
 	if of := p.by[d.About]; of != nil && len(of.decisions) < 32 {
 		of.decisions = append(of.decisions, e)
 		of.changed()
 		p.weigh(of)
-		return true
+		return
 	}
 	if d.About == "" && d.Verdict != earshot.Speak || d.About != "" && p.by[d.About] == nil {
 		p.keep(e)
-		return true
 	}
-	return false
 }
 
 // changes applies an event that is shown elsewhere to the entries here.
@@ -308,7 +341,7 @@ func (p *transcript) bound() {
 	}
 	if n > 0 {
 		clear(p.all[:n])
-		p.all, p.forgot = p.all[n:], true
+		p.all = p.all[n:]
 	}
 }
 
@@ -320,17 +353,6 @@ func (p *transcript) drop(e *entry) {
 	if r, ok := e.event.Body.(earshot.Reply); ok {
 		delete(p.turns, r.Turn)
 	}
-}
-
-// name returns the name of a participant.
-func (p *transcript) name(id earshot.ParticipantID) string {
-	switch name := p.called[id]; {
-	case id == "":
-		return "somebody"
-	case name != "":
-		return name
-	}
-	return "unknown"
 }
 
 // at returns the position of the entry with a key, or the position where it would be.

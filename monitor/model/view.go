@@ -21,7 +21,6 @@ type view struct {
 // follows goes to the newest entry, and follows it.
 func (m *Model) follows() {
 	if m.live != nil {
-		m.live.namer = max(m.live.namer, m.past.namer) + 1 // a name may have changed since
 		m.past, m.live = m.live, nil
 	}
 	m.view.follow, m.view.came, m.view.chosen, m.view.below = true, 0, none, 0
@@ -130,19 +129,9 @@ func (m *Model) goes(e *entry) {
 		m.sets(to)
 		return
 	}
-	rows := -m.view.below
-	for k := at; k >= to; k-- {
-		if m.filter.shows(m.past, m.past.all[k]) {
-			rows += len(m.rowsAt(k))
-		}
-		if rows > m.view.height+64 {
-			break
-		}
+	if !m.fits(to, at) || to == at && m.view.below >= len(m.rowsAt(to)) {
+		m.tops(to)
 	}
-	if rows <= m.view.height && (to < at || m.view.below < len(m.rowsAt(to))) {
-		return
-	}
-	m.tops(to)
 }
 
 // tops puts the entry at k at the top of the screen.
@@ -196,23 +185,20 @@ func (m *Model) scroll(rows int) []Effect {
 		at = up
 	}
 	m.view.bottom = m.past.all[at].key
-	if m.atTop(at) {
+	if m.fits(0, at) {
 		m.tops(max(0, m.seen(0, +1)))
 		return append(effects, m.older()...)
 	}
 	return effects
 }
 
-// atTop reports whether the first entry is on the screen.
-func (m *Model) atTop(at int) bool {
+// fits reports whether the screen has room for the entries from to down to at, which is at the bottom.
+func (m *Model) fits(to, at int) bool {
 	rows := -m.view.below
-	for k := at; k >= 0; k-- {
+	for k := at; k >= to && rows <= m.view.height; k-- {
 		if m.filter.shows(m.past, m.past.all[k]) {
 			rows += len(m.rowsAt(k))
 		}
-		if rows > m.view.height {
-			return false
-		}
 	}
-	return true
+	return rows <= m.view.height
 }

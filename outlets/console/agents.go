@@ -1,9 +1,7 @@
 package console
 
 import (
-	"slices"
 	"strings"
-	"sync"
 
 	"earshot"
 	"earshot/internal/terminal"
@@ -18,41 +16,6 @@ type agentRequest struct {
 	id   earshot.EventID
 	turn earshot.TurnID
 	of   string // the name of the agent that was asked
-}
-
-// agentRequests are the requests of the live turn. The zero value is ready.
-type agentRequests struct {
-	mu  sync.Mutex
-	all []agentRequest // the newest last
-}
-
-func (w *agentRequests) begin(one agentRequest) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if len(w.all) == mostWorks {
-		w.all = slices.Delete(w.all, 0, 1)
-	}
-	w.all = append(w.all, one)
-}
-
-// answered returns whose answer is still awaited after the answer to a message came, or "".
-func (w *agentRequests) answered(id earshot.EventID) string {
-	return w.drop(func(one agentRequest) bool { return one.id == id })
-}
-
-// end forgets the requests that a turn left open.
-func (w *agentRequests) end(turn earshot.TurnID) {
-	w.drop(func(one agentRequest) bool { return one.turn == turn })
-}
-
-func (w *agentRequests) drop(over func(agentRequest) bool) string {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.all = slices.DeleteFunc(w.all, over)
-	if len(w.all) == 0 {
-		return ""
-	}
-	return w.all[len(w.all)-1].of
 }
 
 // exchange shows what one agent wrote to another. It is not meant for the reader, so it has both
@@ -71,9 +34,9 @@ func (c *Console) exchange(e earshot.Event, m earshot.Message) {
 	waits := ""
 	if m.About == "" {
 		waits = c.names(e.To)
-		c.works.begin(agentRequest{e.ID, m.Turn, waits})
+		c.works.add(agentRequest{e.ID, m.Turn, waits}, mostWorks)
 	} else {
-		waits = c.works.answered(m.About)
+		waits = c.works.drop(func(one agentRequest) bool { return one.id == m.About }).of
 	}
 	if waits != "" {
 		waits += " is at work on it"

@@ -29,7 +29,7 @@ func (c *Console) Show(e earshot.Event) {
 	case earshot.Withdrawal:
 		c.quietly(c.who(e) + " took a message back")
 	case earshot.Utterance:
-		c.asked.add(e, len(e.To) > 0)
+		c.asks(e, len(e.To) > 0)
 		c.term.Note(terminal.Line{Head: c.cfg.Name(e.Author) + ": ", Text: string(b.Text), Quiet: len(e.To) == 0})
 	case earshot.Speech:
 		c.words(e, b)
@@ -44,7 +44,7 @@ func (c *Console) Show(e earshot.Event) {
 	case earshot.Notice:
 		c.term.Note(notice(b))
 	case earshot.Reply:
-		c.asked.add(e, false) // agents may answer it or not, and nobody here waits for that
+		c.asks(e, false) // agents may answer it or not, and nobody here waits for that
 		c.reply(c.cfg.Name(e.Author), b)
 	case earshot.Decision:
 		c.decision(b)
@@ -81,7 +81,7 @@ func (c *Console) words(e earshot.Event, s earshot.Speech) {
 // message shows what somebody wrote. An unsaved message is off the record: nothing will be added
 // to it.
 func (c *Console) message(e earshot.Event, m earshot.Message) {
-	c.asked.add(e, c.here(e))
+	c.asks(e, c.here(e))
 	secret, unkept := e.Visibility.Scope == earshot.Private, e.Sequence == 0
 	if unkept {
 		c.term.Settle(e.ID)
@@ -178,7 +178,7 @@ func notice(n earshot.Notice) terminal.Line {
 
 // reply says what happened to a reply that did not reach its end.
 func (c *Console) reply(by string, r earshot.Reply) {
-	c.works.end(r.Turn)
+	c.works.drop(func(one agentRequest) bool { return one.turn == r.Turn })
 	how := map[earshot.Outcome]string{earshot.Interrupted: "cut off", earshot.Failed: "broken off"}[r.Outcome]
 	switch rest := r.Remainder(); {
 	case r.Outcome == earshot.Completed && r.Truncated:
@@ -210,7 +210,7 @@ func (c *Console) decision(d earshot.Decision) {
 		c.silence.Store("")
 		return
 	}
-	if q, ok := c.asked.find(d.About); !ok || !q.waits || !slices.Contains(q.to, d.Agent) {
+	if q, ok := c.question(d.About); !ok || !q.waits || !slices.Contains(q.to, d.Agent) {
 		return
 	}
 	why := ""

@@ -30,8 +30,8 @@ type Console struct {
 	cfg   Config
 	term  *terminal.Terminal
 	last  lastSpeech
-	asked questionLog
-	works agentRequests
+	asked recent[question]
+	works recent[agentRequest] // of the live turn
 
 	reader  atomic.Value // of earshot.ParticipantID
 	silence atomic.Value // the last text that said that an agent stays silent
@@ -66,7 +66,7 @@ func (c *Console) Open(ctx context.Context, o earshot.Opening, heard func(earsho
 	err := c.last.replace(ctx, s, func() {
 		whom := c.answers(o)
 		if whom != "" && !c.term.Piped() { // shown there
-			s.call.name = c.cfg.Name(o.To)
+			s.whom = c.cfg.Name(o.To)
 		}
 		c.term.Begin(o.Name + whom)
 		s.endWith(ctx)
@@ -83,8 +83,29 @@ func (c *Console) answers(o earshot.Opening) string {
 	if o.Private {
 		return " (private) → " + c.name(o.To)
 	}
-	if q, ok := c.asked.find(o.About); o.To == "" || c.reads(o.To) || ok && q.waits {
+	if q, ok := c.question(o.About); o.To == "" || c.reads(o.To) || ok && q.waits {
 		return ""
 	}
 	return " → " + c.cfg.Name(o.To)
+}
+
+// remembered is how many questions are kept for an answer that refers to them: a room answers one
+// at a time, and the others that wait are given up.
+const remembered = 64
+
+// A question is a line, by anybody, that a reply may answer.
+type question struct {
+	id    earshot.EventID
+	to    []earshot.ParticipantID
+	waits bool // somebody here waits for the answer
+}
+
+// asks remembers e as a question.
+func (c *Console) asks(e earshot.Event, waits bool) {
+	c.asked.add(question{e.ID, e.To, waits}, remembered)
+}
+
+// question returns the question with an ID.
+func (c *Console) question(id earshot.EventID) (question, bool) {
+	return c.asked.find(func(q question) bool { return q.id == id && id != "" })
 }

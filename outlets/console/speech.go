@@ -35,7 +35,7 @@ type speech struct {
 	release  func() bool   // releases the context
 
 	held earshot.Text // the beginning of a rune or of a call at the end of a clause; Say's own
-	call call         // a call that it may begin with, which is not shown; likewise
+	whom string       // who is shown at the left, so that a call of them at the beginning is not shown; likewise
 }
 
 // endWith ends s when ctx ends.
@@ -162,14 +162,14 @@ func (s *speech) print(c earshot.Clause) error {
 
 // uncalled returns how many bytes at the beginning of s are not shown, as soon as that is known.
 func (s *speech) uncalled(text string) (n int, ok bool) {
-	if s.call.name == "" {
+	if s.whom == "" {
 		return 0, true
 	}
-	n, open := s.call.in(text)
+	n, open := callIn(text, s.whom)
 	if open {
 		return 0, false
 	}
-	s.call = call{}
+	s.whom = ""
 	return n, true
 }
 
@@ -219,4 +219,25 @@ func (l *lastSpeech) replace(ctx context.Context, s *speech, begin func()) error
 	begin()
 	l.s = s
 	return nil
+}
+
+// callIn returns how many bytes of text the call of a name takes with which it may begin, such as
+// "@Bob, ", and whether it may continue in the text that follows.
+func callIn(text, name string) (n int, open bool) {
+	at := "@" + name
+	if len(text) <= len(at) {
+		return 0, strings.EqualFold(text, at[:len(text)])
+	}
+	if !strings.EqualFold(text[:len(at)], at) || text[len(at)] != ',' && text[len(at)] != ':' {
+		return 0, false
+	}
+	rest := strings.TrimLeft(text[len(at)+1:], " \t")
+	return len(text) - len(rest), rest == ""
+}
+
+// Uncalled returns text without the call of name with which it may begin. Use it where the
+// recipient is already shown.
+func Uncalled(text, name string) string {
+	n, _ := callIn(text, name)
+	return text[n:]
 }

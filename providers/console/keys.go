@@ -150,25 +150,20 @@ func (k *keyboard) say(body earshot.Body, line string) {
 	k.queue.add(item{e, line})
 }
 
-// failed puts back what the room did not accept.
+// failed says why the room did not accept what was typed, and puts it back into the line.
 func (k *keyboard) failed(i item, err error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.back(i.event, i.line, err.Error())
-}
-
-// back says why what was typed was not sent, and puts it back into the line.
-func (k *keyboard) back(e earshot.Event, line, why string) {
-	k.term.Settle(e.ID)
+	k.term.Settle(i.event.ID)
 	switch {
-	case e.Body.Kind() == earshot.KindTyping:
+	case i.event.Body.Kind() == earshot.KindTyping:
 		return // the message will announce it
-	case line == "":
-		k.term.Note(terminal.Line{Head: "! ", Text: "not sent: " + why})
-	case k.session.restore(line):
-		k.term.Note(terminal.Line{Head: "! ", Text: "not sent (still in your input line): " + why})
+	case i.line == "":
+		k.term.Note(terminal.Line{Head: "! ", Text: "not sent: " + err.Error()})
+	case k.session.restore(i.line):
+		k.term.Note(terminal.Line{Head: "! ", Text: "not sent (still in your input line): " + err.Error()})
 	default:
-		k.term.Note(terminal.Line{Head: "! ", Text: "not sent: " + excerpt(line) + ": " + why + "\n  the up arrow brings it back"})
+		k.term.Note(terminal.Line{Head: "! ", Text: "not sent: " + excerpt(i.line) + ": " + err.Error() + "\n  the up arrow brings it back"})
 	}
 	k.term.Bell()
 	k.paint()

@@ -6,6 +6,7 @@ package client
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -92,52 +93,46 @@ func (c *Client) Post(ctx context.Context, id earshot.EventID, text earshot.Text
 	if id == "" {
 		id = earshot.EventID(ulid.Make().String())
 	}
-	var kept api.MessageReceipt
-	err := c.tell(ctx, "/v1/messages", api.MessageRequest{ID: id, Text: text}, &kept)
+	kept, err := post[api.MessageReceipt](ctx, c, "/v1/messages", api.MessageRequest{ID: id, Text: text})
 	return kept.ID, err
 }
 
 // State returns the state of the daemon.
-func (c *Client) State(ctx context.Context) (is api.Status, err error) {
-	err = c.ask(ctx, "GET", "/v1/state", nil, &is)
-	return is, err
+func (c *Client) State(ctx context.Context) (api.Status, error) {
+	return get[api.Status](ctx, c, "/v1/state")
 }
 
 // Context returns what is going on.
-func (c *Client) Context(ctx context.Context) (all []api.SceneEntry, err error) {
-	err = c.ask(ctx, "GET", "/v1/context", nil, &all)
-	return all, err
+func (c *Client) Context(ctx context.Context) ([]api.SceneEntry, error) {
+	return get[[]api.SceneEntry](ctx, c, "/v1/context")
 }
 
 // History returns the newest events before a sequence, or the newest of all if it is 0, in the
 // order in which they happened: those of some kinds, or all if kinds is empty.
-func (c *Client) History(ctx context.Context, kinds []earshot.Kind, before int64, limit int) (p api.HistoryPage, err error) {
+func (c *Client) History(ctx context.Context, kinds []earshot.Kind, before int64, limit int) (api.HistoryPage, error) {
 	q := pageAt(before, limit)
 	for _, kind := range kinds {
 		q.Add("kind", string(kind))
 	}
-	err = c.ask(ctx, "GET", "/v1/history?"+q.Encode(), nil, &p)
-	return p, err
+	return get[api.HistoryPage](ctx, c, "/v1/history?"+q.Encode())
 }
 
 // Search returns the newest events before a sequence, or of all if it is 0, that match a query,
 // the newest first.
-func (c *Client) Search(ctx context.Context, query string, before int64, limit int) (p api.HistoryPage, err error) {
+func (c *Client) Search(ctx context.Context, query string, before int64, limit int) (api.HistoryPage, error) {
 	q := pageAt(before, limit)
 	q.Set("q", query)
-	err = c.ask(ctx, "GET", "/v1/search?"+q.Encode(), nil, &p)
-	return p, err
+	return get[api.HistoryPage](ctx, c, "/v1/search?"+q.Encode())
 }
 
 // Decisions returns why agents spoke, or kept silent, before a sequence, or most recently if it is
 // 0: the agent with a name, or all if the name is empty.
-func (c *Client) Decisions(ctx context.Context, agent string, before int64, limit int) (d api.DecisionPage, err error) {
+func (c *Client) Decisions(ctx context.Context, agent string, before int64, limit int) (api.DecisionPage, error) {
 	q := pageAt(before, limit)
 	if agent != "" {
 		q.Set("agent", agent)
 	}
-	err = c.ask(ctx, "GET", "/v1/decisions?"+q.Encode(), nil, &d)
-	return d, err
+	return get[api.DecisionPage](ctx, c, "/v1/decisions?"+q.Encode())
 }
 
 // pageAt returns the parameters of a page.
@@ -151,55 +146,47 @@ func pageAt(before int64, limit int) url.Values {
 
 // Do gives a command, without its slash, and returns the answer.
 func (c *Client) Do(ctx context.Context, name string, args earshot.Text) (string, error) {
-	var said api.CommandAnswer
-	err := c.tell(ctx, "/v1/commands", api.CommandRequest{Name: name, Args: args}, &said)
+	said, err := post[api.CommandAnswer](ctx, c, "/v1/commands", api.CommandRequest{Name: name, Args: args})
 	return said.Answer, err
 }
 
 // Agents returns the current agents, and the former ones too if all is set.
-func (c *Client) Agents(ctx context.Context, all bool) (list []api.AgentInfo, err error) {
+func (c *Client) Agents(ctx context.Context, all bool) ([]api.AgentInfo, error) {
 	path := "/v1/agents"
 	if all {
 		path += "?all=1"
 	}
-	err = c.ask(ctx, "GET", path, nil, &list)
-	return list, err
+	return get[[]api.AgentInfo](ctx, c, path)
 }
 
 // Order makes, changes or ends an agent, and returns its new state.
-func (c *Client) Order(ctx context.Context, o agents.Order) (is api.AgentInfo, err error) {
-	err = c.tell(ctx, "/v1/agents", o, &is)
-	return is, err
+func (c *Client) Order(ctx context.Context, o agents.Order) (api.AgentInfo, error) {
+	return post[api.AgentInfo](ctx, c, "/v1/agents", o)
 }
 
 // Voices returns the known voices.
-func (c *Client) Voices(ctx context.Context) (list []api.VoiceInfo, err error) {
-	err = c.ask(ctx, "GET", "/v1/voices", nil, &list)
-	return list, err
+func (c *Client) Voices(ctx context.Context) ([]api.VoiceInfo, error) {
+	return get[[]api.VoiceInfo](ctx, c, "/v1/voices")
 }
 
 // Tell sends a request about voices, and returns what changed.
-func (c *Client) Tell(ctx context.Context, r api.VoiceRequest) (change api.VoiceChange, err error) {
-	err = c.tell(ctx, "/v1/voices", r, &change)
-	return change, err
+func (c *Client) Tell(ctx context.Context, r api.VoiceRequest) (api.VoiceChange, error) {
+	return post[api.VoiceChange](ctx, c, "/v1/voices", r)
 }
 
 // Look returns what a camera sees now.
-func (c *Client) Look(ctx context.Context, r api.LookRequest) (sees api.CameraView, err error) {
-	err = c.tell(ctx, "/v1/look", r, &sees)
-	return sees, err
+func (c *Client) Look(ctx context.Context, r api.LookRequest) (api.CameraView, error) {
+	return post[api.CameraView](ctx, c, "/v1/look", r)
 }
 
 // Forget says what would be forgotten or, given the digest of that, has it forgotten.
-func (c *Client) Forget(ctx context.Context, r api.EraseRequest) (p api.ErasePreview, err error) {
-	err = c.tell(ctx, "/v1/forget", r, &p)
-	return p, err
+func (c *Client) Forget(ctx context.Context, r api.EraseRequest) (api.ErasePreview, error) {
+	return post[api.ErasePreview](ctx, c, "/v1/forget", r)
 }
 
 // Reload has the daemon read its configuration again, and returns what changed.
-func (c *Client) Reload(ctx context.Context) (is api.ReloadResult, err error) {
-	err = c.ask(ctx, http.MethodPost, "/v1/reload", http.NoBody, &is)
-	return is, err
+func (c *Client) Reload(ctx context.Context) (api.ReloadResult, error) {
+	return ask[api.ReloadResult](ctx, c, http.MethodPost, "/v1/reload", http.NoBody)
 }
 
 // Ready returns whether the daemon can do its work.
@@ -229,13 +216,12 @@ func (c *Client) Get(ctx context.Context, path string) (*http.Response, error) {
 }
 
 // Diagnostics returns what a bug report needs.
-func (c *Client) Diagnostics(ctx context.Context, e api.DiagnosisRequest) (all api.Diagnosis, err error) {
+func (c *Client) Diagnostics(ctx context.Context, e api.DiagnosisRequest) (api.Diagnosis, error) {
 	path := "/v1/diagnostics"
 	if e.Goroutines {
 		path += "?goroutines=1"
 	}
-	err = c.ask(ctx, "GET", path, nil, &all)
-	return all, err
+	return get[api.Diagnosis](ctx, c, path)
 }
 
 // Attach makes p and o an input and an outlet of the daemon, as [attach.Run] does, until p ends by
@@ -270,7 +256,7 @@ func (c *Client) handshake(conn net.Conn, r *bufio.Reader) error {
 	if err != nil {
 		return err
 	}
-	req, err := http.NewRequest("POST", base+wire.AttachPath, nil)
+	req, err := http.NewRequest("POST", base.String()+wire.AttachPath, nil)
 	if err != nil {
 		return err
 	}
@@ -291,26 +277,31 @@ func (c *Client) handshake(conn net.Conn, r *bufio.Reader) error {
 	return conn.SetDeadline(time.Time{})
 }
 
-// tell posts a body and decodes the answer.
-func (c *Client) tell(ctx context.Context, path string, body, into any) error {
-	text, err := json.Marshal(body)
-	if err != nil {
-		return err
-	}
-	return c.ask(ctx, "POST", path, bytes.NewReader(text), into)
+// get returns the decoded answer to a request without a body.
+func get[T any](ctx context.Context, c *Client, path string) (T, error) {
+	return ask[T](ctx, c, "GET", path, nil)
 }
 
-// ask sends a request and decodes the answer.
-func (c *Client) ask(ctx context.Context, method, path string, body io.Reader, into any) error {
+// post posts a body and returns the decoded answer.
+func post[T any](ctx context.Context, c *Client, path string, body any) (T, error) {
+	text, err := json.Marshal(body)
+	if err != nil {
+		return *new(T), err
+	}
+	return ask[T](ctx, c, "POST", path, bytes.NewReader(text))
+}
+
+// ask sends a request and returns the decoded answer.
+func ask[T any](ctx context.Context, c *Client, method, path string, body io.Reader) (is T, err error) {
 	resp, err := c.send(ctx, method, path, body)
 	if err != nil {
-		return err
+		return is, err
 	}
 	defer resp.Body.Close()
-	if err := json.NewDecoder(io.LimitReader(resp.Body, lineBytes)).Decode(into); err != nil {
-		return fmt.Errorf("reading the answer of earshot: %w", err)
+	if err := json.NewDecoder(io.LimitReader(resp.Body, lineBytes)).Decode(&is); err != nil {
+		return is, fmt.Errorf("reading the answer of earshot: %w", err)
 	}
-	return nil
+	return is, nil
 }
 
 // send sends a request and returns the answer if its status is a success.
@@ -332,7 +323,7 @@ func (c *Client) request(ctx context.Context, method, path string, body io.Reade
 	if err != nil {
 		return nil, err
 	}
-	req, err := http.NewRequestWithContext(ctx, method, base+path, body)
+	req, err := http.NewRequestWithContext(ctx, method, base.String()+path, body)
 	if err != nil {
 		return nil, err
 	}
@@ -377,16 +368,16 @@ func refused(resp *http.Response) error {
 	return r
 }
 
-// base returns the prefix of each URL.
-func (c *Client) base() (string, error) {
+// base returns the beginning of each URL: its protocol and host.
+func (c *Client) base() (*url.URL, error) {
 	if c.URL == "" {
-		return "http://earshot", nil
+		return &url.URL{Scheme: "http", Host: "earshot"}, nil
 	}
 	u, err := url.Parse(c.URL)
 	if err != nil || u.Scheme != "http" || u.Hostname() == "" || u.Path != "" && u.Path != "/" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
-		return "", &api.Refusal{Problem: "the address of an earshot must be only protocol, host and port", Mend: "write it like http://127.0.0.1:8765"}
+		return nil, &api.Refusal{Problem: "the address of an earshot must be only protocol, host and port", Mend: "write it like http://127.0.0.1:8765"}
 	}
-	return "http://" + u.Host, nil
+	return &url.URL{Scheme: "http", Host: u.Host}, nil
 }
 
 // dial connects to the daemon. It makes sure that the socket belongs to the user, since what is
@@ -415,17 +406,9 @@ var errElsewhere = &api.Refusal{Problem: "this address is not on this machine, a
 
 // dialPort connects to a port of this machine, whatever address a name resolves to.
 func (c *Client) dialPort(ctx context.Context) (net.Conn, error) {
-	base, err := c.base()
+	u, err := c.base()
 	if err != nil {
 		return nil, err
-	}
-	u, err := url.Parse(base)
-	if err != nil {
-		return nil, err
-	}
-	port := u.Port()
-	if port == "" {
-		port = "80"
 	}
 	d := net.Dialer{Control: func(_, address string, _ syscall.RawConn) error {
 		at, err := netip.ParseAddrPort(address)
@@ -434,7 +417,7 @@ func (c *Client) dialPort(ctx context.Context) (net.Conn, error) {
 		}
 		return nil
 	}}
-	conn, err := d.DialContext(ctx, "tcp", net.JoinHostPort(u.Hostname(), port))
+	conn, err := d.DialContext(ctx, "tcp", net.JoinHostPort(u.Hostname(), cmp.Or(u.Port(), "80")))
 	switch {
 	case errors.Is(err, errElsewhere):
 		return nil, errElsewhere

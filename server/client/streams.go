@@ -21,14 +21,28 @@ import (
 // is lost. An error is yielded at most once, last; after one, ask again from the last event's
 // sequence.
 func (c *Client) Events(ctx context.Context, after int64) iter.Seq2[earshot.Event, error] {
-	return func(yield func(earshot.Event, error) bool) {
+	return stream[earshot.Event](ctx, c, "/v1/events?after="+strconv.FormatInt(after, 10), "reading the events: an invalid line")
+}
+
+// Live yields the state of the room, at once and then whenever it changes, until ctx ends or the
+// connection is lost. A slow reader skips past states and gets the current one. What is yielded
+// belongs to the caller. An error is yielded at most once, last.
+func (c *Client) Live(ctx context.Context) iter.Seq2[api.LiveView, error] {
+	return stream[api.LiveView](ctx, c, "/v1/live", "reading the state of the room")
+}
+
+// stream yields what the lines at a path hold, until ctx ends or the connection is lost. Invalid is
+// what to say about a line that holds none of it.
+func stream[T any](ctx context.Context, c *Client, path, invalid string) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		var none T
 		ctx, cancel := context.WithCancelCause(ctx)
 		defer cancel(nil)
 		idle := time.AfterFunc(wire.Idle, func() { cancel(errSilent) })
 		defer idle.Stop()
-		resp, err := c.send(ctx, "GET", "/v1/events?after="+strconv.FormatInt(after, 10), nil)
+		resp, err := c.send(ctx, "GET", path, nil)
 		if err != nil {
-			yield(earshot.Event{}, err)
+			yield(none, err)
 			return
 		}
 		defer resp.Body.Close()
@@ -36,27 +50,24 @@ func (c *Client) Events(ctx context.Context, after int64) iter.Seq2[earshot.Even
 		lines.Buffer(nil, lineBytes)
 		for lines.Scan() {
 			idle.Reset(wire.Idle)
-			e, ok, err := parseEvent(lines.Bytes())
-			if (ok || err != nil) && !yield(e, err) || err != nil {
+			line := bytes.TrimSpace(lines.Bytes())
+			if len(line) == 0 {
+				continue
+			}
+			var one T
+			if err := json.Unmarshal(line, &one); err != nil {
+				yield(none, fmt.Errorf("%s: %w", invalid, err))
+				return
+			}
+			if !yield(one, nil) {
 				return
 			}
 		}
-		yield(earshot.Event{}, lostBecause(ctx, lines.Err()))
+		yield(none, lostBecause(ctx, lines.Err()))
 	}
 }
 
 var errSilent = errors.New("earshot has not answered for too long")
-
-// parseEvent returns the event in a line of the stream, if there is one.
-func parseEvent(line []byte) (e earshot.Event, ok bool, err error) {
-	if len(bytes.TrimSpace(line)) == 0 {
-		return e, false, nil
-	}
-	if err := json.Unmarshal(line, &e); err != nil {
-		return earshot.Event{}, false, fmt.Errorf("reading the events: an invalid line: %w", err)
-	}
-	return e, true, nil
-}
 
 // lostBecause returns why a stream ended.
 func lostBecause(ctx context.Context, err error) error {
@@ -96,40 +107,4 @@ func (c *Client) Hold(ctx context.Context, held func()) error {
 		return fmt.Errorf("holding the key: %w", io.ErrUnexpectedEOF)
 	}
 	return err
-}
-
-// Live yields the state of the room, at once and then whenever it changes, until ctx ends or the
-// connection is lost. A slow reader skips past states and gets the current one. What is yielded
-// belongs to the caller. An error is yielded at most once, last.
-func (c *Client) Live(ctx context.Context) iter.Seq2[api.LiveView, error] {
-	return func(yield func(api.LiveView, error) bool) {
-		ctx, cancel := context.WithCancelCause(ctx)
-		defer cancel(nil)
-		idle := time.AfterFunc(wire.Idle, func() { cancel(errSilent) })
-		defer idle.Stop()
-		resp, err := c.send(ctx, "GET", "/v1/live", nil)
-		if err != nil {
-			yield(api.LiveView{}, err)
-			return
-		}
-		defer resp.Body.Close()
-		lines := bufio.NewScanner(resp.Body)
-		lines.Buffer(nil, lineBytes)
-		for lines.Scan() {
-			idle.Reset(wire.Idle)
-			line := bytes.TrimSpace(lines.Bytes())
-			if len(line) == 0 {
-				continue
-			}
-			var now api.LiveView
-			if err := json.Unmarshal(line, &now); err != nil {
-				yield(now, fmt.Errorf("reading the state of the room: %w", err))
-				return
-			}
-			if !yield(now, nil) {
-				return
-			}
-		}
-		yield(api.LiveView{}, lostBecause(ctx, lines.Err()))
-	}
 }
