@@ -29,6 +29,7 @@ var may = map[string]string{
 	"examples/...":                   ". config daemon providers",
 	"internal/completion":            "api internal/terminal",
 	"internal/firststart":            "config internal/login internal/probe internal/progress internal/terminal llm store",
+	"internal/download":              "",
 	"internal/export":                ". daemon/access internal/atomicfile internal/terminal internal/transcript participants store",
 	"internal/login":                 ". participants internal/probe internal/terminal",
 	"internal/progress":              "api internal/english internal/terminal llm/...",
