@@ -43,48 +43,28 @@ type Engine struct {
 	Check func(context.Context) error
 }
 
-// A Config configures a chooser.
-type Config struct {
-	Does    string   // what the engines do, such as "hears"
-	Engines []Engine // at least one, the best first
-	Report  func(earshot.Notice)
-}
-
 // A Chooser has one engine at a time. It may be used from many goroutines.
 type Chooser struct {
-	cfg Config
+	does    string
+	engines []Engine
+	report  func(earshot.Notice)
 
 	mu      sync.Mutex
 	health  []health // of each engine
 	current int
-	changed bool // since Run looked
 }
 
-// New returns a chooser that begins with the first engine.
-func New(cfg Config) *Chooser {
-	return &Chooser{cfg: cfg, health: make([]health, len(cfg.Engines))}
+// New returns a chooser among engines, at least one, the best first. For people, does says what they
+// do, such as "hears"; report receives what people are told.
+func New(does string, engines []Engine, report func(earshot.Notice)) *Chooser {
+	return &Chooser{does: does, engines: engines, report: report, health: make([]health, len(engines))}
 }
 
 // Current returns the name of the engine that was dialled last.
 func (c *Chooser) Current() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.cfg.Engines[c.current].Name
-}
-
-// Run runs a client, which dials by c, until it ends, and again if it ended because another engine
-// is used from then on.
-func (c *Chooser) Run(ctx context.Context, client func(context.Context) error) error {
-	for {
-		err := client(ctx)
-		c.mu.Lock()
-		changed := c.changed
-		c.changed = false
-		c.mu.Unlock()
-		if !changed || ctx.Err() != nil {
-			return err
-		}
-	}
+	return c.engines[c.current].Name
 }
 
 // Dial implements [helper.Dialer].
@@ -93,7 +73,7 @@ func (c *Chooser) Dial() (helper.Link, error) {
 	i := choose(c.health, time.Now())
 	c.current = i
 	c.mu.Unlock()
-	l, err := c.cfg.Engines[i].Dial()
+	l, err := c.engines[i].Dial()
 	if err != nil {
 		c.died(i, err)
 		return nil, err
@@ -101,29 +81,24 @@ func (c *Chooser) Dial() (helper.Link, error) {
 	return &watchedLink{Link: l, of: c, engine: i}, nil
 }
 
-// died notes that an engine has ended by a fault, and has it give way if that is one too many.
-func (c *Chooser) died(i int, err error) {
+// died notes that an engine has ended by a fault, and reports whether it gives way, because that was
+// one too many.
+func (c *Chooser) died(i int, err error) (gaveWay bool) {
 	c.mu.Lock()
 	last := i == len(c.health)-1
-	gaveWay := !last && c.health[i].died(time.Now(), errors.Is(err, errors.ErrUnsupported))
-	c.changed = c.changed || gaveWay
+	gaveWay = !last && c.health[i].died(time.Now(), errors.Is(err, errors.ErrUnsupported))
 	c.mu.Unlock()
 	if !gaveWay {
-		return
+		return false
 	}
-	n := earshot.Notice{Key: "engine: " + c.cfg.Does, Text: fmt.Sprintf(
-		"%s failed repeatedly (%v); %s %s until it is well", c.cfg.Engines[i].Name, err, c.cfg.Engines[i+1].Name, c.cfg.Does)}
+	n := earshot.Notice{Key: "engine: " + c.does, Text: fmt.Sprintf(
+		"%s failed repeatedly (%v); %s %s until it is well", c.engines[i].Name, err, c.engines[i+1].Name, c.does)}
 	var curable interface{ Cure() string }
 	if errors.As(err, &curable) {
 		n.Cure = curable.Cure()
 	}
 	c.report(n)
-}
-
-func (c *Chooser) report(n earshot.Notice) {
-	if c.cfg.Report != nil {
-		c.cfg.Report(n)
-	}
+	return true
 }
 
 // A health is how an engine has been lately. It is a value without a clock.
@@ -174,7 +149,7 @@ func (c *Chooser) awaitBetter(ctx context.Context, i int) bool {
 			return false
 		}
 		err := error(nil)
-		if check := c.cfg.Engines[better].Check; check != nil {
+		if check := c.engines[better].Check; check != nil {
 			err = check(ctx)
 		}
 		c.mu.Lock()
@@ -235,9 +210,10 @@ func (l *watchedLink) Run(ctx context.Context, h helper.Handler) error {
 	switch cause := context.Cause(ctx); {
 	case better:
 		l.of.back()
-	case err != nil:
-		l.of.died(l.engine, err)
-	case cause != nil && !errors.Is(cause, context.Canceled): // its client has ended it, because it did not answer
+		return helper.ErrReplaced
+	case err != nil && l.of.died(l.engine, err):
+		return helper.ErrReplaced
+	case err == nil && cause != nil && !errors.Is(cause, context.Canceled): // its client has ended it, because it did not answer
 		l.of.died(l.engine, cause)
 	}
 	return err
@@ -246,10 +222,9 @@ func (l *watchedLink) Run(ctx context.Context, h helper.Handler) error {
 // back notes that a better engine is well.
 func (c *Chooser) back() {
 	c.mu.Lock()
-	c.changed = true
-	next := c.cfg.Engines[choose(c.health, time.Now())].Name
+	next := c.engines[choose(c.health, time.Now())].Name
 	c.mu.Unlock()
-	c.report(earshot.Notice{Key: "engine: " + c.cfg.Does, Text: fmt.Sprintf("%s is well, and %s again", next, c.cfg.Does), Over: true})
+	c.report(earshot.Notice{Key: "engine: " + c.does, Text: fmt.Sprintf("%s is well, and %s again", next, c.does), Over: true})
 }
 
 // Send implements [helper.Link].

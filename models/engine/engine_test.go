@@ -70,20 +70,20 @@ type house struct {
 // live runs a house while test lasts.
 func live(t *testing.T, test func(h *house), all ...*recogniser) {
 	h := new(house)
-	cfg := engine.Config{Does: "hears", Report: func(n earshot.Notice) {
+	var engines []engine.Engine
+	for _, r := range all {
+		engines = append(engines, engine.Engine{Name: r.name, Dial: remote.Hear(r.name, r), Check: r.Check})
+	}
+	h.chooser = engine.New("hears", engines, func(n earshot.Notice) {
 		h.mu.Lock()
 		defer h.mu.Unlock()
 		h.notices = append(h.notices, n)
-	}}
-	for _, r := range all {
-		cfg.Engines = append(cfg.Engines, engine.Engine{Name: r.name, Dial: remote.Hear(r.name, r), Check: r.Check})
-	}
-	h.chooser = engine.New(cfg)
+	})
 	h.Recogniser = stt.New(stt.Config{Dial: h.chooser.Dial, Log: quiet})
 	ctx, stop := context.WithCancel(t.Context())
 	var running sync.WaitGroup
 	running.Go(func() {
-		supervise.Run(ctx, "recognition", func(ctx context.Context) error { return h.chooser.Run(ctx, h.Run) }, supervise.Config{})
+		supervise.Run(ctx, "recognition", h.Run, supervise.Config{})
 	})
 	synctest.Wait()
 	test(h)
@@ -264,15 +264,15 @@ func TestTextInOneVoice(t *testing.T) {
 		broken := errBroken
 		first := &voice{1, func() error { mu.Lock(); defer mu.Unlock(); return broken }}
 		second := &voice{2, func() error { return nil }}
-		c := engine.New(engine.Config{Does: "speaks", Engines: []engine.Engine{
+		c := engine.New("speaks", []engine.Engine{
 			{Name: "first", Dial: remote.Say("first", first), Check: first.Check},
 			{Name: "second", Dial: remote.Say("second", second)},
-		}})
+		}, func(earshot.Notice) {})
 		say := tts.New(tts.Config{Dial: c.Dial, Log: quiet})
 		ctx, stop := context.WithCancel(t.Context())
 		var running sync.WaitGroup
 		running.Go(func() {
-			supervise.Run(ctx, "synthesis", func(ctx context.Context) error { return c.Run(ctx, say.Run) }, supervise.Config{})
+			supervise.Run(ctx, "synthesis", say.Run, supervise.Config{})
 		})
 		time.Sleep(time.Minute)
 		speak := func(text string) (voices map[int16]bool) {
