@@ -132,6 +132,8 @@ var doubles = []string{
 	"llm/llmtest",
 	"llm/ollama/ollamatest",
 	"llm/openai/llamatest",
+	"models/wyoming/wyomingtest",
+	"models/modeltest",
 	"models/see/seetest",
 	"providers/providertest",
 }
