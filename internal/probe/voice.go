@@ -101,6 +101,9 @@ func chooseEngine(ctx context.Context, engines []engine.Engine, embedded Role) (
 		err := e.Check(ctx)
 		if err == nil {
 			is.Role, is.by = Role{Finding: Finding{Works: true}}, e.Name
+			if e.Elsewhere {
+				is.by += ", to which everything goes that is said"
+			}
 			return is
 		}
 		is.Role = Role{Finding: Finding{Text: err.Error(), Cure: Cure(err)}, late: !errors.Is(err, errors.ErrUnsupported)}

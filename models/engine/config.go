@@ -118,7 +118,7 @@ func (c Config) Recognisers(embedded helper.Dialer) (all []Engine) {
 	if h := c.Hear; h.Engine != Embedded && h.Wyoming.Address != "" {
 		server, _ := wyoming.ParseServer(h.Wyoming.Address)
 		r := wyoming.Recogniser{Server: server, Model: h.Wyoming.Model, Language: h.Language}
-		all = append(all, Engine{Name: serverName(server), Dial: remote.Hear(serverName(server), r), Check: r.Check})
+		all = append(all, Engine{Name: serverName(server), Dial: remote.Hear(serverName(server), r), Check: r.Check, Elsewhere: !server.Local()})
 	}
 	if c.Hear.Language == english {
 		all = append(all, Engine{Name: embeddedEar, Dial: embedded})
@@ -131,7 +131,7 @@ func (c Config) Voices(embedded helper.Dialer) (all []Engine) {
 	if s := c.Say; s.Engine != Embedded && s.Wyoming.Address != "" {
 		server, _ := wyoming.ParseServer(s.Wyoming.Address)
 		v := wyoming.Voice{Server: server, Name: s.Wyoming.Voice, Speaker: s.Wyoming.Speaker}
-		all = append(all, Engine{Name: serverName(server), Dial: remote.Say(serverName(server), v), Check: v.Check})
+		all = append(all, Engine{Name: serverName(server), Dial: remote.Say(serverName(server), v), Check: v.Check, Elsewhere: !server.Local()})
 	}
 	return append(all, Engine{Name: embeddedVoice, Dial: embedded})
 }

@@ -39,6 +39,9 @@ type Engine struct {
 	Name string // for people, such as "the Wyoming server at 127.0.0.1:10300"
 	Dial helper.Dialer
 
+	// Elsewhere says that it is on another machine, to which everything that is said goes.
+	Elsewhere bool
+
 	// Check reports why it cannot be used now. Nil means that it always can.
 	Check func(context.Context) error
 }
