@@ -2,20 +2,21 @@ package engine
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 
 	"earshot/internal/field"
 	"earshot/internal/helper"
+	"earshot/models/openaispeech"
 	"earshot/models/remote"
 	"earshot/models/wyoming"
 )
 
 // The values of [Hear.Engine] and [Say.Engine].
 const (
-	Auto     = "auto"     // the best that is configured
+	Auto     = "auto"     // the first server that has an address, and then what comes with the program
 	Embedded = "embedded" // what comes with the program
 	Wyoming  = "wyoming"  // a server of Home Assistant's kind
+	OpenAI   = "openai"   // a server with OpenAI's protocol for sound
 )
 
 // Config is the section speech of the configuration: by which engines earshot recognises speech and
@@ -33,6 +34,7 @@ type Hear struct {
 	Engine   string            `yaml:"engine"`
 	Language string            `yaml:"language"` // as two letters, such as en; only of what people say
 	Wyoming  WyomingRecogniser `yaml:"wyoming"`
+	OpenAI   OpenAIRecogniser  `yaml:"openai"`
 }
 
 // A WyomingRecogniser is a server that recognises speech.
@@ -41,10 +43,18 @@ type WyomingRecogniser struct {
 	Model   string `yaml:"model"`   // "" is the server's own choice
 }
 
+// An OpenAIRecogniser is a server that recognises speech.
+type OpenAIRecogniser struct {
+	URL    string       `yaml:"url"`
+	APIKey field.Secret `yaml:"api_key"`
+	Model  string       `yaml:"model"`
+}
+
 // Say is how the agent speaks.
 type Say struct {
 	Engine  string       `yaml:"engine"`
 	Wyoming WyomingVoice `yaml:"wyoming"`
+	OpenAI  OpenAIVoice  `yaml:"openai"`
 }
 
 // A WyomingVoice is a voice of a server.
@@ -54,9 +64,22 @@ type WyomingVoice struct {
 	Speaker string `yaml:"speaker"` // of a voice that has several
 }
 
-// DefaultConfig returns the configuration of a user who wrote none.
+// An OpenAIVoice is a voice of a server.
+type OpenAIVoice struct {
+	URL    string       `yaml:"url"`
+	APIKey field.Secret `yaml:"api_key"`
+	Model  string       `yaml:"model"`
+	Voice  string       `yaml:"voice"`
+	Speed  float64      `yaml:"speed"` // 1 is the voice's own
+}
+
+// DefaultConfig returns the configuration of a user who wrote none. The models and the voice are
+// OpenAI's, whose names other servers understand, too.
 func DefaultConfig() Config {
-	return Config{Hear: Hear{Engine: Auto, Language: english}, Say: Say{Engine: Auto}}
+	return Config{
+		Hear: Hear{Engine: Auto, Language: english, OpenAI: OpenAIRecogniser{Model: "whisper-1"}},
+		Say:  Say{Engine: Auto, OpenAI: OpenAIVoice{Model: "tts-1", Voice: "alloy", Speed: 1}},
+	}
 }
 
 // english is the language that the embedded recogniser knows.
@@ -65,33 +88,53 @@ const english = "en"
 // Validate reports every fault in c, not only the first. Whether a server answers is found out when
 // it is asked.
 func (c Config) Validate() error {
+	h, s := c.Hear, c.Say
 	return errors.Join(
 		field.Under("hear", errors.Join(
-			c.validate(c.Hear.Engine, c.Hear.Wyoming.Address),
-			c.Hear.validateLanguage(),
+			c.validate(h.Engine, h.Wyoming.Address, h.OpenAI.URL),
+			h.validateLanguage(),
+			named("openai.model", h.OpenAI.Model),
 		)),
-		field.Under("say", c.validate(c.Say.Engine, c.Say.Wyoming.Address)),
+		field.Under("say", errors.Join(
+			c.validate(s.Engine, s.Wyoming.Address, s.OpenAI.URL),
+			named("openai.model", s.OpenAI.Model),
+			named("openai.voice", s.OpenAI.Voice),
+			s.OpenAI.validateSpeed(),
+		)),
 	)
 }
 
-// validate reports what is wrong with the engine of a role and its server.
-func (c Config) validate(engine, address string) error {
-	const key = "wyoming.address"
-	if !slices.Contains([]string{Auto, Embedded, Wyoming}, engine) {
-		return field.Errorf("engine", "is %q; must be auto, embedded or wyoming", engine)
+// validate reports what is wrong with the engine of a role and its servers.
+func (c Config) validate(engine, address, url string) error {
+	if !slices.Contains([]string{Auto, Embedded, Wyoming, OpenAI}, engine) {
+		return field.Errorf("engine", "is %q; must be auto, embedded, wyoming or openai", engine)
 	}
-	if address == "" {
-		if engine == Wyoming {
-			return field.Errorf(key, "is empty; write where the server is, as HOST:PORT, or let engine be auto")
-		}
+	server, wrong := wyoming.ParseServer(address)
+	_, bad := openaispeech.ParseURL(url)
+	return errors.Join(
+		c.place("wyoming.address", address, engine == Wyoming, wrong != nil, server.Local(), "HOST:PORT, such as 127.0.0.1:10300"),
+		c.place("openai.url", url, engine == OpenAI, bad != nil, openaispeech.Server{URL: url}.Local(), "an address, such as http://127.0.0.1:8000/v1"),
+	)
+}
+
+// place reports what is wrong with where a server is.
+func (c Config) place(key, value string, needed, wrong, local bool, form string) error {
+	switch {
+	case value == "" && needed:
+		return field.Errorf(key, "is empty; write where the server is, or let engine be auto")
+	case value == "":
 		return nil
-	}
-	server, err := wyoming.ParseServer(address)
-	if err != nil {
-		return field.Errorf(key, "is not HOST:PORT, such as 127.0.0.1:10300")
-	}
-	if !server.Local() && !c.Remote {
+	case wrong:
+		return field.Errorf(key, "is not %s", form)
+	case !local && !c.Remote:
 		return field.Errorf(key, "is on another machine, which would get what is said here; to allow that, set speech.remote: true")
+	}
+	return nil
+}
+
+func named(key, name string) error {
+	if name == "" {
+		return field.Errorf(key, "is empty; write what the server calls it")
 	}
 	return nil
 }
@@ -100,43 +143,60 @@ func (h Hear) validateLanguage() error {
 	if len(h.Language) != 2 || h.Language[0] < 'a' || h.Language[0] > 'z' || h.Language[1] < 'a' || h.Language[1] > 'z' {
 		return field.Errorf("language", "is %.20q; must be two letters, such as en", h.Language)
 	}
-	if h.Language != english && (h.Engine == Embedded || h.Wyoming.Address == "") {
-		return field.Errorf("language", "is %s, but the embedded recogniser knows English only; give the address of a Wyoming server, or set it to en", h.Language)
+	if h.Language != english && (h.Engine == Embedded || h.Wyoming.Address == "" && h.OpenAI.URL == "") {
+		return field.Errorf("language", "is %s, but the embedded recogniser knows English only; give the address of a speech server, or set it to en", h.Language)
 	}
 	return nil
 }
 
-// embeddedName is what people are told about the engines that come with the program.
-const (
-	embeddedEar   = "the embedded recogniser"
-	embeddedVoice = "the embedded voice"
-)
+func (v OpenAIVoice) validateSpeed() error {
+	if !(v.Speed >= 0.25 && v.Speed <= 4) {
+		return field.Errorf("openai.speed", "is %v; must be from 0.25 to 4", v.Speed)
+	}
+	return nil
+}
 
 // Recognisers returns the engines that recognise speech, the best first. C must be valid. Embedded is
 // the one that comes with the program.
 func (c Config) Recognisers(embedded helper.Dialer) (all []Engine) {
-	if h := c.Hear; h.Engine != Embedded && h.Wyoming.Address != "" {
+	if h := c.Hear; h.Wyoming.Address != "" && (h.Engine == Auto || h.Engine == Wyoming) {
 		server, _ := wyoming.ParseServer(h.Wyoming.Address)
-		r := wyoming.Recogniser{Server: server, Model: h.Wyoming.Model, Language: h.Language}
-		all = append(all, Engine{Name: serverName(server), Dial: remote.Hear(serverName(server), r), Check: r.Check, Elsewhere: !server.Local()})
+		all = append(all, recogniser(wyomingName(server), !server.Local(), wyoming.Recogniser{Server: server, Model: h.Wyoming.Model, Language: h.Language}))
+	}
+	if h := c.Hear; h.OpenAI.URL != "" && (h.Engine == Auto || h.Engine == OpenAI) {
+		server := openaispeech.Server{URL: h.OpenAI.URL, Key: h.OpenAI.APIKey}
+		all = append(all, recogniser(speechName(server), !server.Local(), openaispeech.Recogniser{Server: server, Model: h.OpenAI.Model, Language: h.Language}))
 	}
 	if c.Hear.Language == english {
-		all = append(all, Engine{Name: embeddedEar, Dial: embedded})
+		all = append(all, Engine{Name: "the embedded recogniser", Dial: embedded})
 	}
 	return all
 }
 
 // Voices returns the engines that speak, as Recognisers does.
 func (c Config) Voices(embedded helper.Dialer) (all []Engine) {
-	if s := c.Say; s.Engine != Embedded && s.Wyoming.Address != "" {
+	if s := c.Say; s.Wyoming.Address != "" && (s.Engine == Auto || s.Engine == Wyoming) {
 		server, _ := wyoming.ParseServer(s.Wyoming.Address)
-		v := wyoming.Voice{Server: server, Name: s.Wyoming.Voice, Speaker: s.Wyoming.Speaker}
-		all = append(all, Engine{Name: serverName(server), Dial: remote.Say(serverName(server), v), Check: v.Check, Elsewhere: !server.Local()})
+		all = append(all, voice(wyomingName(server), !server.Local(), wyoming.Voice{Server: server, Name: s.Wyoming.Voice, Speaker: s.Wyoming.Speaker}))
 	}
-	return append(all, Engine{Name: embeddedVoice, Dial: embedded})
+	if s := c.Say; s.OpenAI.URL != "" && (s.Engine == Auto || s.Engine == OpenAI) {
+		server := openaispeech.Server{URL: s.OpenAI.URL, Key: s.OpenAI.APIKey}
+		all = append(all, voice(speechName(server), !server.Local(), openaispeech.Voice{Server: server, Model: s.OpenAI.Model, Name: s.OpenAI.Voice, Speed: s.OpenAI.Speed}))
+	}
+	return append(all, Engine{Name: "the embedded voice", Dial: embedded})
 }
 
-func serverName(s wyoming.Server) string { return fmt.Sprintf("the Wyoming server at %s", s) }
+func recogniser(name string, elsewhere bool, r remote.Recogniser) Engine {
+	return Engine{Name: name, Dial: remote.Hear(name, r), Check: r.Check, Elsewhere: elsewhere}
+}
+
+func voice(name string, elsewhere bool, v remote.Voice) Engine {
+	return Engine{Name: name, Dial: remote.Say(name, v), Check: v.Check, Elsewhere: elsewhere}
+}
+
+func wyomingName(s wyoming.Server) string { return "the Wyoming server at " + string(s) }
+
+func speechName(s openaispeech.Server) string { return "the speech server at " + s.Host() }
 
 // IsEmbedded reports whether e comes with the program.
 func (e Engine) IsEmbedded() bool { return e.Check == nil }

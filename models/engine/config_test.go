@@ -26,7 +26,21 @@ func TestConfig(t *testing.T) {
 		{"remote", func(c *engine.Config) { c.Say.Wyoming.Address = "nas:10200" }, "say.wyoming.address: is on another machine", ""},
 		{"no address", func(c *engine.Config) { c.Hear.Engine = "wyoming" }, "hear.wyoming.address: is empty", ""},
 		{"bad address", func(c *engine.Config) { c.Hear.Wyoming.Address = "10300" }, "hear.wyoming.address: is not HOST:PORT", ""},
-		{"other engine", func(c *engine.Config) { c.Say.Engine = "piper" }, "say.engine: is \"piper\"; must be auto, embedded or wyoming", ""},
+		{"openai", func(c *engine.Config) {
+			c.Hear.OpenAI.URL, c.Say.OpenAI.URL = "http://127.0.0.1:8000", "http://localhost:8880/v1"
+		}, "127.0.0.1:8000 embedded", "localhost:8880 embedded"},
+		{"both", func(c *engine.Config) {
+			c.Hear.Wyoming.Address, c.Hear.OpenAI.URL = "127.0.0.1:10300", "http://127.0.0.1:8000"
+		}, "127.0.0.1:10300 127.0.0.1:8000 embedded", "embedded"},
+		{"one of both", func(c *engine.Config) {
+			c.Hear.Engine, c.Hear.Wyoming.Address, c.Hear.OpenAI.URL = "openai", "127.0.0.1:10300", "http://127.0.0.1:8000"
+		}, "127.0.0.1:8000 embedded", "embedded"},
+		{"no url", func(c *engine.Config) { c.Say.Engine = "openai" }, "say.openai.url: is empty", ""},
+		{"bad url", func(c *engine.Config) { c.Say.OpenAI.URL = "127.0.0.1:8000" }, "say.openai.url: is not an address", ""},
+		{"remote url", func(c *engine.Config) { c.Hear.OpenAI.URL = "https://api.openai.com/v1" }, "hear.openai.url: is on another machine", ""},
+		{"no voice", func(c *engine.Config) { c.Say.OpenAI.Voice = "" }, "say.openai.voice: is empty", ""},
+		{"mad speed", func(c *engine.Config) { c.Say.OpenAI.Speed = 9 }, "say.openai.speed: is 9; must be from 0.25 to 4", ""},
+		{"other engine", func(c *engine.Config) { c.Say.Engine = "piper" }, "say.engine: is \"piper\"; must be auto, embedded, wyoming or openai", ""},
 		{"german here", func(c *engine.Config) { c.Hear.Language = "de" }, "hear.language: is de, but", ""},
 		{"no language", func(c *engine.Config) { c.Hear.Language = "english" }, "hear.language: is \"english\"; must be two letters", ""},
 	} {
@@ -42,7 +56,7 @@ func TestConfig(t *testing.T) {
 			names := func(all []engine.Engine) string {
 				var is []string
 				for _, e := range all {
-					name := strings.TrimPrefix(e.Name, "the Wyoming server at ")
+					name := strings.TrimPrefix(strings.TrimPrefix(e.Name, "the Wyoming server at "), "the speech server at ")
 					if e.IsEmbedded() {
 						name = "embedded"
 					}

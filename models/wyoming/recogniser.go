@@ -67,7 +67,7 @@ func (r Recogniser) Transcribe(ctx context.Context, pcm io.Reader, partial func(
 	if err != nil {
 		stop(err) // ends the sending, if its sound does
 		c.close()
-		return "", c.explain(ctx, err)
+		return "", remote.Explain(ctx, c.address, err)
 	}
 	select {
 	case <-sent: // a server may know the words before it has heard the silence after them

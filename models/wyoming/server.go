@@ -12,15 +12,14 @@ package wyoming
 import (
 	"bufio"
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"net"
 	"net/url"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
+
+	"earshot/models/remote"
 )
 
 const (
@@ -113,25 +112,21 @@ func (s Server) Describe(ctx context.Context) (Description, error) {
 // A conn is a connection to a server. One goroutine may write while another reads.
 type conn struct {
 	net.Conn
-	stop func() bool
-	in   *bufio.Reader
-	out  []byte
+	address string
+	stop    func() bool
+	in      *bufio.Reader
+	out     []byte
 }
 
 // dial connects. The connection is closed when ctx ends.
 func (s Server) dial(ctx context.Context) (*conn, error) {
 	d := net.Dialer{Timeout: connecting}
 	c, err := d.DialContext(ctx, "tcp", string(s))
-	if ctx.Err() != nil {
-		if err == nil {
-			c.Close()
-		}
-		return nil, context.Cause(ctx)
-	} else if err != nil {
-		return nil, &UnreachableError{s, err}
+	if err != nil {
+		return nil, remote.Explain(ctx, string(s), err)
 	}
 	stop := context.AfterFunc(ctx, func() { c.Close() })
-	return &conn{Conn: c, stop: stop, in: bufio.NewReaderSize(c, maxHeader)}, nil
+	return &conn{Conn: c, address: string(s), stop: stop, in: bufio.NewReaderSize(c, maxHeader)}, nil
 }
 
 func (c *conn) close() {
@@ -143,7 +138,7 @@ func (c *conn) close() {
 func (c *conn) write(ctx context.Context, kind string, data any, payload []byte) error {
 	c.out = appendEvent(c.out[:0], kind, data, payload)
 	_, err := c.Write(c.out)
-	return c.explain(ctx, err)
+	return remote.Explain(ctx, c.address, err)
 }
 
 // read reads the next message. What a server complains about is an error.
@@ -156,42 +151,5 @@ func (c *conn) read(ctx context.Context) (event, error) {
 		}
 		err = fmt.Errorf("the server says: %.200q", complaint.Text)
 	}
-	return e, c.explain(ctx, err)
+	return e, remote.Explain(ctx, c.address, err)
 }
-
-// explain returns why the context ended, if it did, rather than that the connection was closed for
-// it, and names an end that is none.
-func (c *conn) explain(ctx context.Context, err error) error {
-	switch {
-	case err == nil:
-		return nil
-	case ctx.Err() != nil:
-		return context.Cause(ctx)
-	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
-		return errors.New("the server closed the connection before it had answered")
-	}
-	return err
-}
-
-// An UnreachableError says that nobody answers at an address.
-type UnreachableError struct {
-	Server Server
-	Err    error
-}
-
-// Error says what is wrong.
-func (e *UnreachableError) Error() string {
-	cause := e.Err
-	if op := (*net.OpError)(nil); errors.As(cause, &op) {
-		cause = op.Err
-	}
-	return fmt.Sprintf("no Wyoming server answers at %s: %v", e.Server, cause)
-}
-
-// Cure says what to do.
-func (e *UnreachableError) Cure() string {
-	return "start it, or correct its address in the configuration"
-}
-
-// Unwrap returns why.
-func (e *UnreachableError) Unwrap() error { return e.Err }

@@ -16,6 +16,7 @@ import (
 
 	"earshot/internal/audio"
 	"earshot/internal/testkit"
+	"earshot/models/remote"
 	"earshot/models/wyoming"
 )
 
@@ -162,7 +163,7 @@ func TestUnreachable(t *testing.T) {
 	address := gone.Addr().String()
 	gone.Close()
 	err = wyoming.Voice{Server: wyoming.Server(address)}.Check(t.Context())
-	var unreachable *wyoming.UnreachableError
+	var unreachable *remote.UnreachableError
 	if !errors.As(err, &unreachable) || !strings.Contains(err.Error(), address) || unreachable.Cure() == "" {
 		t.Errorf("%v", err)
 	}
