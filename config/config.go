@@ -14,6 +14,7 @@ import (
 
 	"earshot/executive"
 	"earshot/internal/field"
+	"earshot/models/engine"
 	speaking "earshot/outlets/discord"
 	"earshot/outlets/loudspeaker"
 	"earshot/participants"
@@ -37,6 +38,7 @@ type Config struct {
 	Rooms          executive.Rooms     `yaml:"rooms"`
 	Providers      Providers           `yaml:"providers"`
 	Outlets        Outlets             `yaml:"outlets"`
+	Speech         engine.Config       `yaml:"speech"`
 	Speakers       speakers.Config     `yaml:"speakers"`
 	Store          store.Config        `yaml:"store"`
 	Server         server.Config       `yaml:"server"`
@@ -81,6 +83,7 @@ func Default() *Config {
 		ExternalActors: participants.DefaultConfig(),
 		Providers:      Providers{Console: Part{Enabled: true}, Microphone: microphone.DefaultConfig(), Webcam: webcam.DefaultConfig(), Discord: discord.DefaultConfig()},
 		Outlets:        Outlets{Console: Part{Enabled: true}, Loudspeaker: loudspeaker.DefaultConfig(), Discord: speaking.DefaultConfig()},
+		Speech:         engine.DefaultConfig(),
 		Speakers:       speakers.DefaultConfig(),
 		Store:          store.DefaultConfig(),
 		Server:         server.DefaultConfig(),
@@ -104,6 +107,7 @@ func (c *Config) Validate() error {
 		field.Under("providers.discord", c.Providers.Discord.Validate()),
 		field.Under("outlets.loudspeaker", c.Outlets.Loudspeaker.Validate()),
 		field.Under("outlets.discord", c.Outlets.Discord.Validate()),
+		field.Under("speech", c.Speech.Validate()),
 		field.Under("speakers", c.Speakers.Validate()),
 		field.Under("store", c.Store.Validate()),
 		field.Under("server", c.Server.Validate()),

@@ -14,6 +14,7 @@ import (
 	"earshot/internal/probe"
 	"earshot/internal/sound"
 	"earshot/internal/supervise"
+	"earshot/models/engine"
 	hearing "earshot/models/hear"
 	"earshot/models/stt"
 	"earshot/models/tts"
@@ -102,7 +103,8 @@ func (l *speechIO) buildLoudspeaker(ctx context.Context) sectionBuild {
 	if !looks.Speaks {
 		return is
 	}
-	say := tts.New(tts.Config{Dial: helper.NewDialer(l.daemon.log, helper.SpeechProgram, "say"), Voice: cfg.Outlets.Loudspeaker.Voice, Speed: cfg.Outlets.Loudspeaker.Speed, Log: l.daemon.log})
+	voices := engine.New("speaks", cfg.Speech.Voices(helper.NewDialer(l.daemon.log, helper.SpeechProgram, "say")), l.daemon.report)
+	say := tts.New(tts.Config{Dial: voices.Dial, Voice: cfg.Outlets.Loudspeaker.Voice, Speed: cfg.Outlets.Loudspeaker.Speed, Log: l.daemon.log})
 	own := &learnedVoice{Fickle: say, learn: l.daemon.voices.Registry.LearnOwn}
 	there := new(supervise.Pulse)
 	loud := loudspeaker.New(cfg.Outlets.Loudspeaker, loudspeaker.OnCard(l.card), own)
@@ -136,10 +138,10 @@ func (l *speechIO) buildMicrophone(ctx context.Context, mic *atomic.Pointer[micr
 	there := new(supervise.Pulse)
 	m, recognition := l.daemon.microphone(cfg, pulsedCapture{microphone.OnCard(l.card, cfg.Providers.Microphone.Device), there})
 	is.started = func() { mic.Store(m) }
-	is.parts = []part{recognition, {
+	is.parts = append(recognition, part{
 		name: m.Name(), modes: earshot.Mode.Listens, lost: !looks.Ears.Works, pulse: there,
 		run: retryOnCard(func(ctx context.Context) error { return m.Run(ctx, l.daemon.Admit) }),
-	}}
+	})
 	return is
 }
 
@@ -183,17 +185,37 @@ func retryOnCard(run func(context.Context) error) func(context.Context) error {
 	}
 }
 
-// microphone returns the provider that hears c, and the part that recognises speech for it.
-func (d *Daemon) microphone(cfg *config.Config, c microphone.Capture) (*microphone.Provider, part) {
+// A recogniserWithPhrases hears by an engine that seeks no phrases, and seeks them by the embedded
+// one.
+type recogniserWithPhrases struct {
+	*stt.Recogniser
+	phrases *stt.Recogniser
+}
+
+// Spot seeks phrases in a frame.
+func (r recogniserWithPhrases) Spot(f *audio.Frame) { r.phrases.Spot(f) }
+
+// microphone returns the provider that hears c, and the parts that recognise speech for it.
+func (d *Daemon) microphone(cfg *config.Config, c microphone.Capture) (*microphone.Provider, []part) {
 	var mic *microphone.Provider
-	hear := stt.New(stt.Config{
-		Dial: helper.NewDialer(d.log, helper.SpeechProgram, "hear"), Log: d.log,
-		Names: []string{cfg.Executive.Name}, Phrases: phrases,
-		On: func(p stt.Phrase) { mic.Called(p.Text, p.At) },
-	})
+	recogniser := func(dial helper.Dialer) *stt.Recogniser {
+		return stt.New(stt.Config{
+			Dial: dial, Log: d.log, Names: []string{cfg.Executive.Name}, Phrases: phrases,
+			On: func(p stt.Phrase) { mic.Called(p.Text, p.At) },
+		})
+	}
+	embedded := helper.NewDialer(d.log, helper.SpeechProgram, "hear")
+	engines := cfg.Speech.Recognisers(embedded)
+	hear := recogniser(engine.New("hears", engines, d.report).Dial)
+	ears, parts := microphone.UseSTT(hear), []part{{name: "recognition", run: hear.Run}}
+	if !engines[0].IsEmbedded() {
+		spot := recogniser(embedded)
+		ears = microphone.UseSTT(recogniserWithPhrases{hear, spot})
+		parts = append(parts, part{name: "phrases", run: spot.Run})
+	}
 	mic = microphone.New(cfg.Providers.Microphone, microphone.Parts{
 		Dropped: d.countDrops("microphone"),
-		Capture: c, Recogniser: microphone.UseSTT(hear), Notice: d.report,
+		Capture: c, Recogniser: ears, Notice: d.report,
 		Talk: func() hearing.Talk {
 			about := hearing.Asks(string(d.desk.Asked()))
 			about.Name = d.Config().Executive.Name
@@ -201,14 +223,14 @@ func (d *Daemon) microphone(cfg *config.Config, c microphone.Capture) (*micropho
 		},
 		Voices: cfg.Executive.MultiParty.SpeakerAttribution && cfg.Speakers.Enabled,
 	})
-	return mic, part{name: "recognition", run: hear.Run}
+	return mic, parts
 }
 
 // InstallMicrophone adds the recognition of speech in the sound of c, and returns the provider
 // that hears it, for [Daemon.Run].
 func (d *Daemon) InstallMicrophone(ctx context.Context, c microphone.Capture) *microphone.Provider {
 	mic, recognition := d.microphone(d.Config(), c)
-	d.install(ctx, &section{name: mic.Name(), is: sectionBuild{parts: []part{recognition}}})
+	d.install(ctx, &section{name: mic.Name(), is: sectionBuild{parts: recognition}})
 	return mic
 }
 

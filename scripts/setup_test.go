@@ -31,6 +31,7 @@ type machine struct {
 	cmake     bool   // with make and pip
 	clients   bool   // the Discord clients are installed
 	npm       bool
+	speech    bool // the speech servers are installed
 	voice     bool // the libraries of the helpers that hear and speak are there
 	camera    bool // those of the one that sees
 	tools     bool // and what the tests of the voice need
@@ -40,7 +41,7 @@ type machine struct {
 }
 
 // debian has everything.
-var debian = machine{goVersion: "go1.26.0", compilers: "gcc c++", headers: true, apt: true, user: "0", yes: true, server: true, llama: true, cmake: true, clients: true, npm: true, voice: true, camera: true, tools: true, footage: true}
+var debian = machine{goVersion: "go1.26.0", compilers: "gcc c++", headers: true, apt: true, user: "0", yes: true, server: true, llama: true, cmake: true, clients: true, npm: true, speech: true, voice: true, camera: true, tools: true, footage: true}
 
 // but returns m changed.
 func (m machine) but(change func(*machine)) machine {
@@ -187,7 +188,7 @@ func TestSetup(t *testing.T) {
 			"\ta C++ compiler, for the Ollama server that the tests talk to\n" +
 			"\tthe header nlohmann/json.hpp, for that server\n" +
 			"\tthe header stb/stb_image.h, for that server\n" +
-			"The daemon builds without them (make build), and make test-core tests it. Install them and run this again, or do without: EARSHOT_WITHOUT=voice,camera,ollama,llama,discord."},
+			"The daemon builds without them (make build), and make test-core tests it. Install them and run this again, or do without: EARSHOT_WITHOUT=voice,camera,ollama,llama,discord,wyoming."},
 		{"another system that has clang", elsewhere.but(func(m *machine) { m.compilers = "clang c++"; m.headers = true; m.server = true }), "test", "", false, ""},
 		{"llama.cpp's server is missing", debian.but(func(m *machine) { m.llama = false }), "test", "", false,
 			"setup: building the llama.cpp server that the tests talk to, once: some minutes\n[build]"},
@@ -207,6 +208,14 @@ func TestSetup(t *testing.T) {
 			"setup: installing the Discord clients that the tests call, once\n[build]\n" +
 				"setup: the Discord clients could not be installed; read what it says above, or do without: EARSHOT_WITHOUT=discord."},
 		{"without the clients", debian.but(func(m *machine) { m.clients, m.npm = false, false }), "test", "EARSHOT_WITHOUT=discord", false, ""},
+		{"the speech servers are missing", debian.but(func(m *machine) { m.speech = false }), "test", "", false,
+			"setup: installing the speech servers that the tests talk to, once: a minute\n[build]"},
+		{"and what installs them", debian.but(func(m *machine) { m.speech, m.cmake = false, false }), "test", "", false,
+			apt("python3-venv") + "\nsetup: installing the speech servers that the tests talk to, once: a minute\n[build]"},
+		{"they cannot be installed", debian.but(func(m *machine) { m.speech, m.buildFail = false, true }), "test", "", true,
+			"setup: installing the speech servers that the tests talk to, once: a minute\n[build]\n" +
+				"setup: the speech servers could not be installed; read what it says above, or do without: EARSHOT_WITHOUT=wyoming."},
+		{"without them", debian.but(func(m *machine) { m.speech, m.cmake = false, false }), "test", "EARSHOT_WITHOUT=wyoming", false, ""},
 		{"no word", debian, "", "", true, "setup: say what for: scripts/setup run, or scripts/setup test"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -237,6 +246,8 @@ func (m machine) setUp(t *testing.T, arg, environ string) (said string, err erro
 	program(t, filepath.Join(dir, "scripts", "llama", "build"), m.build(m.llama, filepath.Join(dir, "llama")))
 	program(t, filepath.Join(dir, "clients", "node_modules", "node", "bin", "node"), "")
 	program(t, filepath.Join(dir, "scripts", "discord", "build"), m.build(m.clients, filepath.Join(dir, "clients")))
+	program(t, filepath.Join(dir, "speech", "complete"), "")
+	program(t, filepath.Join(dir, "scripts", "wyoming", "build"), m.build(m.speech, filepath.Join(dir, "speech")))
 	program(t, filepath.Join(dir, "go.mod"), "module earshot\n\ngo 1.26.0\n")
 	program(t, filepath.Join(bin, "id"), "#!/bin/sh\necho "+m.user+"\n")
 	for _, tool := range []string{"sh", "dirname", "sed", "sort", "head", "tr"} {

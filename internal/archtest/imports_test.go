@@ -35,7 +35,7 @@ var may = map[string]string{
 	"internal/sceneplayer":           ". config daemon daemon/access internal/terminal internal/transcript llm/... models/voiceprint outlets/console participants providers/...",
 	"internal/systemd":               "config internal/atomicfile",
 	"internal/transcript":            ". api conversation internal/english internal/terminal outlets/console participants/... store",
-	"internal/probe":                 ". api config llm/... store server/... participants/... speakers conversation executive models/see providers/... outlets/... internal/...",
+	"internal/probe":                 ". api config llm/... store server/... participants/... speakers conversation executive models/engine models/see providers/... outlets/... internal/...",
 	"internal/redact":                ".",
 	"internal/sdnotify":              "",
 	"internal/logfile":               ". config internal/redact internal/terminal",
@@ -131,6 +131,8 @@ var doubles = []string{
 	"llm/llmtest",
 	"llm/ollama/ollamatest",
 	"llm/openai/llamatest",
+	"models/wyoming/wyomingtest",
+	"models/modeltest",
 	"models/see/seetest",
 	"providers/providertest",
 }

@@ -44,6 +44,9 @@ func (e *DeathError) Error() string { return fmt.Sprintf("%s: %v", e.Name, e.Err
 // Unwrap returns how it ended.
 func (e *DeathError) Unwrap() error { return e.Err }
 
+// ErrReplaced is how [Link.Run] ends if another helper is to be dialled at once, which does better.
+var ErrReplaced = errors.New("another takes its place")
+
 // How a helper ends, beside [ErrProtocol] and the errors of its client.
 var (
 	ErrHung = errors.New("it hung, and was killed")

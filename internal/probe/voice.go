@@ -6,12 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"sync"
 	"time"
 
 	"earshot/config"
 	"earshot/internal/helper"
 	"earshot/internal/sound"
+	"earshot/models/engine"
 )
 
 // Senses looks at whatever the configuration wants earshot to hear and
@@ -50,23 +52,72 @@ const dictation = "clean English only; for more, dictate into the console with a
 // Voice looks for the devices, the helpers and the models.
 func Voice(ctx context.Context, cfg *config.Config) VoiceFindings {
 	var looks VoiceFindings
-	var roles map[string]Role
 	var err error
 	var g sync.WaitGroup
 	g.Go(func() {
 		looks.Ears, looks.Mouth, err = soundDevices(ctx, cfg.Providers.Microphone.Device, cfg.Outlets.Loudspeaker.Device)
 	})
-	g.Go(func() { roles = SpeechRoles(ctx) })
+	var hear, say chosenEngine
+	g.Go(func() {
+		roles := SpeechRoles(ctx)
+		hear = chooseEngine(ctx, cfg.Speech.Recognisers(nil), roles["hear"])
+		say = chooseEngine(ctx, cfg.Speech.Voices(nil), roles["say"])
+	})
 	g.Wait()
 	looks.Card = err == nil
 	mends := !errors.Is(err, errors.ErrUnsupported) // by itself, such as a sound server that is still to start
-	looks.Hears, looks.Speaks = mends && roles["hear"].MayWork(), mends && roles["say"].MayWork()
-	looks.Ears = without(looks.Ears, roles["hear"])
+	looks.Hears, looks.Speaks = mends && hear.MayWork(), mends && say.MayWork()
+	looks.Ears = without(looks.Ears, hear.Role)
 	if looks.Ears.Works {
-		looks.Ears.Text += ": say \"" + cfg.Executive.Name + ", …\" (" + dictation + ")"
+		by := dictation
+		if hear.by != "" {
+			by = "heard by " + hear.by
+		}
+		looks.Ears.Text += ": say \"" + cfg.Executive.Name + ", …\" (" + hear.explain(by) + ")"
 	}
-	looks.Mouth = without(looks.Mouth, roles["say"])
+	looks.Mouth = without(looks.Mouth, say.Role)
+	if by := say.explain(say.by); looks.Mouth.Works && by != "" {
+		looks.Mouth.Text += ": " + by
+	}
 	return looks
+}
+
+// A chosenEngine is what does one thing here.
+type chosenEngine struct {
+	Role
+	by     string  // its name; empty if it comes with the program
+	better []error // why engines before it do not do it
+}
+
+// chooseEngine returns the first engine that works; embedded is what the helper says of its own.
+func chooseEngine(ctx context.Context, engines []engine.Engine, embedded Role) (is chosenEngine) {
+	ctx, cancel := context.WithTimeout(ctx, helperTimeout)
+	defer cancel()
+	for _, e := range engines {
+		if e.IsEmbedded() {
+			is.Role = embedded
+			return is
+		}
+		err := e.Check(ctx)
+		if err == nil {
+			is.Role, is.by = Role{Finding: Finding{Works: true}}, e.Name
+			if e.Elsewhere {
+				is.by += ", to which everything goes that is said"
+			}
+			return is
+		}
+		is.Role = Role{Finding: Finding{Text: err.Error(), Cure: Cure(err)}, late: !errors.Is(err, errors.ErrUnsupported)}
+		is.better = append(is.better, err)
+	}
+	return is
+}
+
+// explain adds to a text why no better engine does it.
+func (c chosenEngine) explain(text string) string {
+	for _, err := range c.better {
+		text = strings.TrimPrefix(text+"; "+err.Error(), "; ")
+	}
+	return text
 }
 
 // without returns device, or what keeps it from being of use.

@@ -2,6 +2,8 @@ package probe
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,6 +12,7 @@ import (
 
 	"earshot/internal/helper"
 	"earshot/internal/sound"
+	"earshot/models/engine"
 )
 
 // TestRoles: what the speech helper reports about itself is passed on. A helper that is merely slow
@@ -77,5 +80,43 @@ func TestFindDevice(t *testing.T) {
 		if got := findDevice(Finding{}, tt.name, tt.list); got != tt.want {
 			t.Errorf("%q of %v: %+v, want %+v", tt.name, tt.list, got, tt.want)
 		}
+	}
+}
+
+// TestChooseEngine: the first engine that works is used, and people are told why a better one is not,
+// and where what they say goes.
+func TestChooseEngine(t *testing.T) {
+	well := func(context.Context) error { return nil }
+	away := func(context.Context) error { return errors.New("no server answers at a") }
+	wrong := func(context.Context) error { return fmt.Errorf("it is no recogniser: %w", errors.ErrUnsupported) }
+	works := Role{Finding: Finding{Works: true}}
+	missing := Role{Finding: Finding{Text: "no model", Cure: "install one"}}
+	embedded := engine.Engine{Name: "embedded"}
+	for _, tt := range []struct {
+		name     string
+		engines  []engine.Engine
+		embedded Role
+		works    bool
+		may      bool
+		says     string
+	}{
+		{"embedded", []engine.Engine{embedded}, works, true, true, "here"},
+		{"server", []engine.Engine{{Name: "a", Check: well}, embedded}, missing, true, true, "by a"},
+		{"elsewhere", []engine.Engine{{Name: "a", Check: well, Elsewhere: true}}, missing, true, true, "by a, to which everything goes that is said"},
+		{"server away", []engine.Engine{{Name: "a", Check: away}, embedded}, works, true, true, "here; no server answers at a"},
+		{"nothing else", []engine.Engine{{Name: "a", Check: away}}, works, false, true, ""},
+		{"wrong server", []engine.Engine{{Name: "a", Check: wrong}}, works, false, false, ""},
+		{"nothing", []engine.Engine{{Name: "a", Check: away}, embedded}, missing, false, false, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			is := chooseEngine(t.Context(), tt.engines, tt.embedded)
+			by := "here"
+			if is.by != "" {
+				by = "by " + is.by
+			}
+			if is.Works != tt.works || is.MayWork() != tt.may || tt.works && is.explain(by) != tt.says || !tt.works && is.Text == "" {
+				t.Errorf("%+v says %q", is, is.explain(by))
+			}
+		})
 	}
 }

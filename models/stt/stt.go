@@ -118,6 +118,15 @@ func New(cfg Config) *Recogniser {
 // why the helper ended: a [*helper.DeathError], or a [*models.FaultError] if the helper knows the cause.
 // It may be called again after it has returned, never twice at a time.
 func (r *Recogniser) Run(ctx context.Context) error {
+	for {
+		if err := r.live(ctx); !errors.Is(err, helper.ErrReplaced) {
+			return err
+		}
+	}
+}
+
+// live starts a helper and lives as long as it does.
+func (r *Recogniser) live(ctx context.Context) error {
 	link, err := r.config.Dial()
 	if err != nil {
 		return fmt.Errorf("starting the recogniser: %w", err)

@@ -70,6 +70,15 @@ func New(cfg Config) *Synthesiser {
 // why the helper ended: a [*helper.DeathError], or a [*models.FaultError] if the helper knows the cause.
 // It may be called again after it has returned, never twice at a time.
 func (s *Synthesiser) Run(ctx context.Context) error {
+	for {
+		if err := s.live(ctx); !errors.Is(err, helper.ErrReplaced) {
+			return err
+		}
+	}
+}
+
+// live starts a helper and lives as long as it does.
+func (s *Synthesiser) live(ctx context.Context) error {
 	link, err := s.config.Dial()
 	if err != nil {
 		return fmt.Errorf("starting the voice: %w", err)

@@ -33,7 +33,9 @@ type request struct {
 	pieces chan piece
 	left   chan struct{} // closed when nobody reads pieces any more
 
-	begun bool // sound has come; of the goroutine that takes sound
+	// Of the goroutine that takes sound:
+	samples int         // that have come
+	last    []wire.Mark // the last one that has come, if one has
 }
 
 // A piece is what the helper sent at once.
@@ -91,14 +93,21 @@ func (l *helperSession) sound(ctx context.Context, m helper.Sound) error {
 // piece decodes the helper's message, and refuses what is impossible.
 func (l *helperSession) piece(r *request, m helper.Sound) (p piece, err error) {
 	if m.Stream&wire.Words != 0 {
-		if r.begun {
-			return p, fmt.Errorf("%w: words after the end of their sound", helper.ErrProtocol)
+		marks, err := wire.DecodeMarks(r.last, m.Data, r.text)
+		if err != nil {
+			return p, err
 		}
-		p.marks, err = wire.DecodeMarks(nil, m.Data, r.text)
-		return p, err
+		p.marks = marks[len(r.last):]
+		for _, m := range p.marks {
+			if int(m.Sample) < r.samples {
+				return p, fmt.Errorf("%w: a word after its sound", helper.ErrProtocol)
+			}
+			r.last = []wire.Mark{m}
+		}
+		return p, nil
 	}
-	r.begun = true
 	n := len(m.Data) / 2
+	r.samples += n
 	if r.most -= n; r.most < 0 || len(m.Data)%2 != 0 {
 		return p, fmt.Errorf("%w: invalid sound", helper.ErrProtocol)
 	}

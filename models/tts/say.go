@@ -86,10 +86,10 @@ type partSynthesis struct {
 	at     int // byte of the whole text
 	sample int // of the whole text's sound
 
-	words  []Word // to go with the next chunk
-	marked bool   // words were handed out
-	given  int    // samples that were
-	left   bool   // nobody listens any more
+	words []Word // to go with the next chunk
+	known int    // words that begin before this byte were handed out
+	given int    // samples that were
+	left  bool   // nobody listens any more
 }
 
 // by has the helper l say the part, and passes on what is new of it. It reports whether that is
@@ -100,9 +100,7 @@ func (t *partSynthesis) by(ctx context.Context, l *helperSession) (over bool, er
 	sending.Go(func() { l.link.SendSound(r.stream, []byte(t.text)) }) // if it fails, l is dead
 	defer sending.Wait()
 	defer l.leave(r)
-	if !t.marked {
-		t.words = nil
-	}
+	t.words = nil // they come again
 	patience := time.NewTimer(slow)
 	defer patience.Stop()
 	for skip := t.given; ; patience.Reset(slow) {
@@ -132,11 +130,10 @@ func (t *partSynthesis) by(ctx context.Context, l *helperSession) (over bool, er
 
 // learn keeps the beginnings of words for the next chunk.
 func (t *partSynthesis) learn(marks []wire.Mark) {
-	if t.marked {
-		return
-	}
 	for _, m := range marks {
-		t.words = append(t.words, Word{t.at + int(m.Byte), t.sample + int(m.Sample)})
+		if int(m.Byte) >= t.known {
+			t.words = append(t.words, Word{t.at + int(m.Byte), t.sample + int(m.Sample)})
+		}
 	}
 }
 
@@ -147,7 +144,10 @@ func (t *partSynthesis) give(pcm []int16) bool {
 	}
 	c := Chunk{PCM: pcm, Words: t.words}
 	t.given += len(pcm)
-	t.words, t.marked = nil, true
+	if n := len(t.words); n > 0 {
+		t.known = t.words[n-1].Byte - t.at + 1
+	}
+	t.words = nil
 	t.left = !t.yield(c, nil)
 	return !t.left
 }

@@ -18,6 +18,7 @@ import (
 	"earshot/internal/discord/roster"
 	"earshot/internal/discord/voice"
 	"earshot/internal/helper"
+	"earshot/models/engine"
 	hearing "earshot/models/hear"
 	"earshot/models/stt"
 	"earshot/models/tts"
@@ -35,8 +36,9 @@ func (b *Bot) openCalls(speaks bool) error {
 	if err != nil {
 		return err
 	}
+	ears := engine.New("hears", b.c.Settings().Speech.Recognisers(helper.NewDialer(b.c.Log, helper.SpeechProgram, "hear")), b.c.Report)
 	b.pool = stt.NewPool(stt.PoolConfig{
-		Each: stt.Config{Dial: helper.NewDialer(b.c.Log, helper.SpeechProgram, "hear"), Log: b.c.Log, Names: []string{b.c.Settings().Executive.Name}},
+		Each: stt.Config{Dial: ears.Dial, Log: b.c.Log, Names: []string{b.c.Settings().Executive.Name}},
 		Most: b.c.Settings().Providers.Discord.Recognisers, Name: "recognition of calls", Report: b.c.Report, Restarts: b.c.Restarts,
 	})
 	parts := calls.Parts{
@@ -154,7 +156,8 @@ func (b *Bot) enterCall(ctx context.Context, call calls.Call, id earshot.RoomID)
 		return nil, errors.New("there is no call to speak in")
 	}
 	set := b.c.Settings().Outlets.Discord
-	say := tts.New(tts.Config{Dial: helper.NewDialer(b.c.Log, helper.SpeechProgram, "say"), Voice: set.VoiceName, Speed: set.Speed, Log: b.c.Log})
+	voices := engine.New("speaks", b.c.Settings().Speech.Voices(helper.NewDialer(b.c.Log, helper.SpeechProgram, "say")), b.c.Report)
+	say := tts.New(tts.Config{Dial: voices.Dial, Voice: set.VoiceName, Speed: set.Speed, Log: b.c.Log})
 	m := &callVoice{Voice: outlet.NewVoice(say)}
 	coder := codec.NewOpus(codec.OpusConfig{Dial: helper.NewDialer(b.c.Log, helper.SpeechProgram, "media"), Encoded: m.Encoded})
 	ctx, m.stop = context.WithCancel(context.WithoutCancel(ctx))

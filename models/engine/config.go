@@ -1,0 +1,202 @@
+package engine
+
+import (
+	"errors"
+	"slices"
+
+	"earshot/internal/field"
+	"earshot/internal/helper"
+	"earshot/models/openaispeech"
+	"earshot/models/remote"
+	"earshot/models/wyoming"
+)
+
+// The values of [Hear.Engine] and [Say.Engine].
+const (
+	Auto     = "auto"     // the first server that has an address, and then what comes with the program
+	Embedded = "embedded" // what comes with the program
+	Wyoming  = "wyoming"  // a server of Home Assistant's kind
+	OpenAI   = "openai"   // a server with OpenAI's protocol for sound
+)
+
+// Config is the section speech of the configuration: by which engines earshot recognises speech and
+// speaks. The zero value is not usable; start from [DefaultConfig].
+type Config struct {
+	// Remote allows servers on other machines. Everything that is said in the room goes to them.
+	Remote bool `yaml:"remote"`
+
+	Hear Hear `yaml:"hear"`
+	Say  Say  `yaml:"say"`
+}
+
+// Hear is how speech is recognised.
+type Hear struct {
+	Engine   string            `yaml:"engine"`
+	Language string            `yaml:"language"` // as two letters, such as en; only of what people say
+	Wyoming  WyomingRecogniser `yaml:"wyoming"`
+	OpenAI   OpenAIRecogniser  `yaml:"openai"`
+}
+
+// A WyomingRecogniser is a server that recognises speech.
+type WyomingRecogniser struct {
+	Address string `yaml:"address"` // HOST:PORT
+	Model   string `yaml:"model"`   // "" is the server's own choice
+}
+
+// An OpenAIRecogniser is a server that recognises speech.
+type OpenAIRecogniser struct {
+	URL    string       `yaml:"url"`
+	APIKey field.Secret `yaml:"api_key"`
+	Model  string       `yaml:"model"`
+}
+
+// Say is how the agent speaks.
+type Say struct {
+	Engine  string       `yaml:"engine"`
+	Wyoming WyomingVoice `yaml:"wyoming"`
+	OpenAI  OpenAIVoice  `yaml:"openai"`
+}
+
+// A WyomingVoice is a voice of a server.
+type WyomingVoice struct {
+	Address string `yaml:"address"` // HOST:PORT
+	Voice   string `yaml:"voice"`   // "" is the server's own choice
+	Speaker string `yaml:"speaker"` // of a voice that has several
+}
+
+// An OpenAIVoice is a voice of a server.
+type OpenAIVoice struct {
+	URL    string       `yaml:"url"`
+	APIKey field.Secret `yaml:"api_key"`
+	Model  string       `yaml:"model"`
+	Voice  string       `yaml:"voice"`
+	Speed  float64      `yaml:"speed"` // 1 is the voice's own
+}
+
+// DefaultConfig returns the configuration of a user who wrote none. The models and the voice are
+// OpenAI's, whose names other servers understand, too.
+func DefaultConfig() Config {
+	return Config{
+		Hear: Hear{Engine: Auto, Language: english, OpenAI: OpenAIRecogniser{Model: "whisper-1"}},
+		Say:  Say{Engine: Auto, OpenAI: OpenAIVoice{Model: "tts-1", Voice: "alloy", Speed: 1}},
+	}
+}
+
+// english is the language that the embedded recogniser knows.
+const english = "en"
+
+// Validate reports every fault in c, not only the first. Whether a server answers is found out when
+// it is asked.
+func (c Config) Validate() error {
+	h, s := c.Hear, c.Say
+	return errors.Join(
+		field.Under("hear", errors.Join(
+			c.validate(h.Engine, h.Wyoming.Address, h.OpenAI.URL),
+			h.validateLanguage(),
+			named("openai.model", h.OpenAI.Model),
+		)),
+		field.Under("say", errors.Join(
+			c.validate(s.Engine, s.Wyoming.Address, s.OpenAI.URL),
+			named("openai.model", s.OpenAI.Model),
+			named("openai.voice", s.OpenAI.Voice),
+			s.OpenAI.validateSpeed(),
+		)),
+	)
+}
+
+// validate reports what is wrong with the engine of a role and its servers.
+func (c Config) validate(engine, address, url string) error {
+	if !slices.Contains([]string{Auto, Embedded, Wyoming, OpenAI}, engine) {
+		return field.Errorf("engine", "is %q; must be auto, embedded, wyoming or openai", engine)
+	}
+	server, wrong := wyoming.ParseServer(address)
+	_, bad := openaispeech.ParseURL(url)
+	return errors.Join(
+		c.place("wyoming.address", address, engine == Wyoming, wrong != nil, server.Local(), "HOST:PORT, such as 127.0.0.1:10300"),
+		c.place("openai.url", url, engine == OpenAI, bad != nil, openaispeech.Server{URL: url}.Local(), "an address, such as http://127.0.0.1:8000/v1"),
+	)
+}
+
+// place reports what is wrong with where a server is.
+func (c Config) place(key, value string, needed, wrong, local bool, form string) error {
+	switch {
+	case value == "" && needed:
+		return field.Errorf(key, "is empty; write where the server is, or let engine be auto")
+	case value == "":
+		return nil
+	case wrong:
+		return field.Errorf(key, "is not %s", form)
+	case !local && !c.Remote:
+		return field.Errorf(key, "is on another machine, which would get what is said here; to allow that, set speech.remote: true")
+	}
+	return nil
+}
+
+func named(key, name string) error {
+	if name == "" {
+		return field.Errorf(key, "is empty; write what the server calls it")
+	}
+	return nil
+}
+
+func (h Hear) validateLanguage() error {
+	if len(h.Language) != 2 || h.Language[0] < 'a' || h.Language[0] > 'z' || h.Language[1] < 'a' || h.Language[1] > 'z' {
+		return field.Errorf("language", "is %.20q; must be two letters, such as en", h.Language)
+	}
+	if h.Language != english && (h.Engine == Embedded || h.Wyoming.Address == "" && h.OpenAI.URL == "") {
+		return field.Errorf("language", "is %s, but the embedded recogniser knows English only; give the address of a speech server, or set it to en", h.Language)
+	}
+	return nil
+}
+
+func (v OpenAIVoice) validateSpeed() error {
+	if !(v.Speed >= 0.25 && v.Speed <= 4) {
+		return field.Errorf("openai.speed", "is %v; must be from 0.25 to 4", v.Speed)
+	}
+	return nil
+}
+
+// Recognisers returns the engines that recognise speech, the best first. C must be valid. Embedded is
+// the one that comes with the program.
+func (c Config) Recognisers(embedded helper.Dialer) (all []Engine) {
+	if h := c.Hear; h.Wyoming.Address != "" && (h.Engine == Auto || h.Engine == Wyoming) {
+		server, _ := wyoming.ParseServer(h.Wyoming.Address)
+		all = append(all, recogniser(wyomingName(server), !server.Local(), wyoming.Recogniser{Server: server, Model: h.Wyoming.Model, Language: h.Language}))
+	}
+	if h := c.Hear; h.OpenAI.URL != "" && (h.Engine == Auto || h.Engine == OpenAI) {
+		server := openaispeech.Server{URL: h.OpenAI.URL, Key: h.OpenAI.APIKey}
+		all = append(all, recogniser(speechName(server), !server.Local(), openaispeech.Recogniser{Server: server, Model: h.OpenAI.Model, Language: h.Language}))
+	}
+	if c.Hear.Language == english {
+		all = append(all, Engine{Name: "the embedded recogniser", Dial: embedded})
+	}
+	return all
+}
+
+// Voices returns the engines that speak, as Recognisers does.
+func (c Config) Voices(embedded helper.Dialer) (all []Engine) {
+	if s := c.Say; s.Wyoming.Address != "" && (s.Engine == Auto || s.Engine == Wyoming) {
+		server, _ := wyoming.ParseServer(s.Wyoming.Address)
+		all = append(all, voice(wyomingName(server), !server.Local(), wyoming.Voice{Server: server, Name: s.Wyoming.Voice, Speaker: s.Wyoming.Speaker}))
+	}
+	if s := c.Say; s.OpenAI.URL != "" && (s.Engine == Auto || s.Engine == OpenAI) {
+		server := openaispeech.Server{URL: s.OpenAI.URL, Key: s.OpenAI.APIKey}
+		all = append(all, voice(speechName(server), !server.Local(), openaispeech.Voice{Server: server, Model: s.OpenAI.Model, Name: s.OpenAI.Voice, Speed: s.OpenAI.Speed}))
+	}
+	return append(all, Engine{Name: "the embedded voice", Dial: embedded})
+}
+
+func recogniser(name string, elsewhere bool, r remote.Recogniser) Engine {
+	return Engine{Name: name, Dial: remote.Hear(name, r), Check: r.Check, Elsewhere: elsewhere}
+}
+
+func voice(name string, elsewhere bool, v remote.Voice) Engine {
+	return Engine{Name: name, Dial: remote.Say(name, v), Check: v.Check, Elsewhere: elsewhere}
+}
+
+func wyomingName(s wyoming.Server) string { return "the Wyoming server at " + string(s) }
+
+func speechName(s openaispeech.Server) string { return "the speech server at " + s.Host() }
+
+// IsEmbedded reports whether e comes with the program.
+func (e Engine) IsEmbedded() bool { return e.Check == nil }

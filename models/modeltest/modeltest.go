@@ -1,0 +1,201 @@
+// Package modeltest makes tiny models that the real loaders of today's speech programs take, so that
+// tests need no weights: a recogniser whose words are tones, and a voice whose letters are. Only
+// tests import it.
+package modeltest
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"earshot/internal/audio"
+)
+
+// Words are what the recognisers understand: a sine of each of these frequencies, in Hz, for a
+// quarter of a second.
+var Words = []struct {
+	Text string
+	Hz   float64
+}{{"one", 400}, {"two", 800}, {"three", 1600}, {"four", 3200}}
+
+// Tones returns the sound of a text of [Words], with silence around each.
+func Tones(text string) (pcm []int16) {
+	silence := make([]int16, audio.Rate*3/10)
+	pcm = append(pcm, silence...)
+	for word := range strings.FieldsSeq(text) {
+		for _, w := range Words {
+			if w.Text != word {
+				continue
+			}
+			for i := range audio.Rate / 4 {
+				pcm = append(pcm, int16(9000*math.Sin(2*math.Pi*w.Hz*float64(i)/audio.Rate)))
+			}
+		}
+		pcm = append(pcm, silence[:audio.Rate/10]...)
+	}
+	return append(pcm, silence...)
+}
+
+const (
+	bins    = 80 // of a mel spectrum, as Kaldi computes it from 20 to 7600 Hz
+	chunk   = 16 // frames of 10 ms that a recogniser takes at once
+	pooling = 4  // frames that it makes one of
+)
+
+// bin returns the one nearest to a frequency.
+func bin(hz float64) int {
+	mel := func(f float64) float64 { return 1127 * math.Log(1+f/700) }
+	lowest, highest := mel(20), mel(7600)
+	return int(math.Round((mel(hz)-lowest)/(highest-lowest)*(bins+1))) - 1
+}
+
+// vocabulary is the number of words, with that which is none.
+func vocabulary() int { return len(Words) + 1 }
+
+// WriteTransducer writes a streaming recogniser, of the kind of an LSTM transducer of icefall, into
+// a folder: encoder.onnx, decoder.onnx, joiner.onnx and tokens.txt.
+func WriteTransducer(folder string) error {
+	var tokens strings.Builder
+	tokens.WriteString("<blk> 0\n")
+	for i, w := range Words {
+		fmt.Fprintf(&tokens, "▁%s %d\n", w.Text, i+1)
+	}
+	return write(folder, map[string][]byte{
+		"encoder.onnx": encoder(), "decoder.onnx": decoder(), "joiner.onnx": joiner(), "tokens.txt": []byte(tokens.String()),
+	})
+}
+
+// encoder returns the network that scores the words in four frames each: a word is likelier than none
+// where its bin stands out of the mean of all by 4 nats.
+func encoder() []byte {
+	v := vocabulary()
+	weights, bias := make([]float32, bins*v), make([]float32, v)
+	for i, w := range Words {
+		for b := range bins {
+			weights[b*v+i+1] = -2.0 / bins
+		}
+		for near := -1; near <= 1; near++ {
+			weights[(bin(w.Hz)+near)*v+i+1] += 2.0 / 3
+		}
+		bias[i+1] = -8
+	}
+	var n network
+	n.input("x", float, "N", "T", bins)
+	n.input("h", float, 1, "N", 1)
+	n.input("c", float, 1, "N", 1)
+	n.output("encoder_out", float, "N", "T2", v)
+	n.output("next_h", float, 1, "N", 1)
+	n.output("next_c", float, 1, "N", 1)
+	n.floats("weights", []int64{bins, int64(v)}, weights)
+	n.floats("bias", []int64{int64(v)}, bias)
+	n.node("Transpose", "turned", []string{"x"}, wholes("perm", 0, 2, 1))
+	n.node("AveragePool", "pooled", []string{"turned"}, wholes("kernel_shape", pooling), wholes("strides", pooling))
+	n.node("Transpose", "back", []string{"pooled"}, wholes("perm", 0, 2, 1))
+	n.node("MatMul", "scores", []string{"back", "weights"})
+	n.node("Add", "encoder_out", []string{"scores", "bias"})
+	n.node("Identity", "next_h", []string{"h"})
+	n.node("Identity", "next_c", []string{"c"})
+	return n.encode(map[string]string{
+		"model_type": "lstm", "num_encoder_layers": "1", "T": fmt.Sprint(chunk), "decode_chunk_len": fmt.Sprint(chunk),
+		"rnn_hidden_size": "1", "d_model": "1",
+	})
+}
+
+// decoder returns the network that forbids to say a word again at once, as a tone lasts longer than
+// four frames.
+func decoder() []byte {
+	v := vocabulary()
+	forbidden := make([]float32, v*v)
+	for i := 1; i < v; i++ {
+		forbidden[i*v+i] = -1000
+	}
+	var n network
+	n.input("y", integer, "N", 2)
+	n.output("decoder_out", float, "N", v)
+	n.floats("forbidden", []int64{int64(v), int64(v)}, forbidden)
+	n.ints("last", nil, 1)
+	n.node("Gather", "before", []string{"y", "last"}, whole("axis", 1))
+	n.node("Gather", "decoder_out", []string{"forbidden", "before"}, whole("axis", 0))
+	return n.encode(map[string]string{"vocab_size": fmt.Sprint(v), "context_size": "2"})
+}
+
+// joiner returns the network that adds the two.
+func joiner() []byte {
+	v := vocabulary()
+	var n network
+	n.input("encoder_out", float, "N", v)
+	n.input("decoder_out", float, "N", v)
+	n.output("logit", float, "N", v)
+	n.node("Add", "logit", []string{"encoder_out", "decoder_out"})
+	return n.encode(map[string]string{"joiner_dim": fmt.Sprint(v)})
+}
+
+// PiperRate is the rate of the voice of [WritePiper], in samples per second.
+const PiperRate = 22050
+
+// WritePiper writes a voice of Piper's kind into a folder: NAME.onnx and NAME.onnx.json. Each phoneme
+// of espeak-ng is a tone of 50 ms.
+func WritePiper(folder, name string) error {
+	ids := map[string][]int{"_": {0}, "^": {1}, "$": {2}, " ": {3}}
+	for _, r := range "!',-.:;?abcdefhijklmnopqrstuvwxyzæçðøħŋœǀǁǂǃɐɑɒɓɔɕɖɗɘəɚɛɜɞɟɠɡɢɣɤɥɦɧɨɪɫɬɭɮɯɰɱɲɳɴɵɶɸɹɺɻɽɾʀʁʂʃʄʈʉʊʋʌʍʎʏʐʑʒʔʕʘʙʛʜʝʟʡʢʲˈˌːˑ˞βθχᵻⱱ" {
+		ids[string(r)] = []int{len(ids)}
+	}
+	about, err := json.Marshal(map[string]any{
+		"audio": map[string]any{"sample_rate": PiperRate, "quality": "low"}, "espeak": map[string]any{"voice": "en-us"},
+		"phoneme_type": "espeak", "num_symbols": len(ids), "num_speakers": 1, "speaker_id_map": map[string]int{},
+		"inference":      map[string]any{"noise_scale": 0.667, "length_scale": 1, "noise_w": 0.8},
+		"phoneme_id_map": ids, "phoneme_map": map[string]any{},
+		"language": map[string]any{
+			"code": "en_US", "family": "en", "region": "US", "name_native": "English", "name_english": "English", "country_english": "United States",
+		},
+		"dataset": "tiny", "piper_version": "1.0.0",
+	})
+	if err != nil {
+		return err
+	}
+	return write(folder, map[string][]byte{name + ".onnx": piper(), name + ".onnx.json": about})
+}
+
+// piper returns the network that makes a sine of 40 Hz, times its number, of each phoneme.
+func piper() []byte {
+	const per = PiperRate / 20
+	phase := make([]float32, per)
+	for i := range phase {
+		phase[i] = float32(2 * math.Pi * float64(i) * 40 / PiperRate)
+	}
+	var n network
+	n.input("input", integer, "N", "L")
+	n.input("input_lengths", integer, "N")
+	n.input("scales", float, 3)
+	n.output("output", float, "N", 1, 1, "T")
+	n.floats("phase", []int64{1, 1, per}, phase)
+	n.floats("volume", []int64{1}, []float32{0.2})
+	n.ints("shape", []int64{4}, 1, 1, 1, -1)
+	n.ints("axis", []int64{1}, 2)
+	n.node("Cast", "number", []string{"input"}, whole("to", float))
+	n.node("Unsqueeze", "column", []string{"number", "axis"})
+	n.node("Mul", "angle", []string{"column", "phase"})
+	n.node("Sin", "sine", []string{"angle"})
+	n.node("Mul", "sound", []string{"sine", "volume"})
+	n.node("Reshape", "output", []string{"sound", "shape"})
+	return n.encode(map[string]string{
+		"model_type": "vits", "sample_rate": fmt.Sprint(PiperRate), "n_speakers": "1", "language": "English", "comment": "piper",
+		"voice": "en-us", "has_espeak": "1",
+	})
+}
+
+// write writes the files of a model.
+func write(folder string, files map[string][]byte) error {
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return err
+	}
+	for name, b := range files {
+		if err := os.WriteFile(filepath.Join(folder, name), b, 0o600); err != nil {
+			return err
+		}
+	}
+	return nil
+}
