@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"unicode"
 
 	"github.com/ollama/ollama/api"
 
@@ -42,7 +41,7 @@ func (e *Engine) fault(name string, err error) *llm.Error {
 		f.Fault = llm.Unsupported
 	case foreign(err):
 		f.Fault, f.Cure = llm.BadAnswer, e.elsewhere()
-	case unreachable(err):
+	case llm.NobodyAnswers(err):
 		f.Fault, f.Cure, f.Model = llm.Unreachable, e.start(), ""
 	case timedOut(err):
 		f.Fault, f.Cure = llm.Stalled, "ollama stop "+name
@@ -118,7 +117,7 @@ func toolless(err error) bool {
 
 // foreign reports whether err shows that the server is not Ollama, or broken.
 func foreign(err error) bool {
-	for _, is := range []error{errLine, errReply, errRedirect, errNoReply} {
+	for _, is := range []error{llm.ErrLine, llm.ErrReply, llm.ErrRedirect, errNoReply} {
 		if errors.Is(err, is) {
 			return true
 		}
@@ -127,13 +126,6 @@ func foreign(err error) bool {
 	_, wrong := errors.AsType[*json.UnmarshalTypeError](err)
 	text := err.Error() // net/http has no types for these
 	return syntax || wrong || strings.Contains(text, "malformed HTTP") || strings.Contains(text, "headers exceeded")
-}
-
-// unreachable reports whether err says that nobody answers at all.
-func unreachable(err error) bool {
-	op, ok := errors.AsType[*net.OpError](err)
-	_, name := errors.AsType[*net.DNSError](err)
-	return name || ok && (op.Op == "dial" || op.Op == "proxyconnect")
 }
 
 // timedOut reports whether err says that the server took too long.
@@ -180,16 +172,13 @@ func plain(err error) error {
 
 // foreignSays returns err without the page that it may quote.
 func foreignSays(err error) error {
-	for _, is := range []error{errLine, errReply, errRedirect} {
+	for _, is := range []error{llm.ErrLine, llm.ErrReply, llm.ErrRedirect} {
 		if errors.Is(err, is) {
 			return is
 		}
 	}
 	return errNoReply
 }
-
-// longest is how much of a server's sentence is quoted, in bytes.
-const longest = 200
 
 // sentence returns the server's text as one printable line, or "" if it begins like a page or an
 // object.
@@ -198,11 +187,5 @@ func sentence(text string) string {
 	if strings.HasPrefix(text, "<") || strings.HasPrefix(text, "{") {
 		return ""
 	}
-	text = strings.ToValidUTF8(text[:min(len(text), longest)], "")
-	return strings.Map(func(r rune) rune {
-		if !unicode.IsPrint(r) {
-			return ' '
-		}
-		return r
-	}, text)
+	return llm.Printable(text)
 }

@@ -13,7 +13,6 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
-	"unicode"
 
 	"github.com/openai/openai-go/v3/packages/ssestream"
 
@@ -129,7 +128,7 @@ func (e *Engine) fault(ctx context.Context, req *llm.Request, err error) error {
 		f.Err = errUnfinished
 	default:
 		f.Fault, f.Cure = llm.BadAnswer, "set executive.llm.host to a server that speaks OpenAI's protocol"
-		if known := one(err, errLine, errReply, errRedirect, errPage); known != nil {
+		if known := one(err, llm.ErrLine, llm.ErrReply, llm.ErrRedirect, errPage); known != nil {
 			f.Err = known
 		}
 	}
@@ -267,10 +266,8 @@ func one(err error, known ...error) error {
 
 // unreachable reports whether err says that nobody answers at all, or nobody who can be trusted.
 func unreachable(err error) bool {
-	op, ok := errors.AsType[*net.OpError](err)
-	_, name := errors.AsType[*net.DNSError](err)
 	_, stranger := errors.AsType[*tls.CertificateVerificationError](err)
-	return name || stranger || ok && (op.Op == "dial" || op.Op == "proxyconnect")
+	return stranger || llm.NobodyAnswers(err)
 }
 
 // lost reports whether err is a broken connection.
@@ -295,18 +292,9 @@ func broken(err error) error {
 	return err
 }
 
-// longestSentence is how much of a server's text is quoted, in bytes.
-const longestSentence = 200
-
 // quoted returns s with the server's text, as one printable line, unless that repeats the request.
 func quoted(s *status, req *llm.Request) error {
-	line := strings.ToValidUTF8(s.text[:min(len(s.text), longestSentence)], "")
-	line = strings.TrimSpace(strings.Map(func(r rune) rune {
-		if !unicode.IsPrint(r) {
-			return ' '
-		}
-		return r
-	}, line))
+	line := strings.TrimSpace(llm.Printable(s.text))
 	if line == "" || strings.HasPrefix(line, "<") || llm.Repeats(line, req) {
 		return errors.New(s.Error()) // not s, which contains the text
 	}
