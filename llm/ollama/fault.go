@@ -78,12 +78,15 @@ func (e *Engine) refused(name string, s api.StatusError) (llm.Fault, string) {
 	return llm.BadAnswer, e.elsewhere()
 }
 
-// complaints are Ollama's error texts and their meanings; the first match counts.
-var complaints = []struct {
+// A meaning is what a part of an error text of Ollama's means.
+type meaning struct {
 	says  string
 	fault llm.Fault
 	cure  string
-}{
+}
+
+// complaints are the meanings of Ollama's error texts; the first match counts.
+var complaints = []meaning{
 	{"exceeds the context length", llm.TooLong, "OLLAMA_CONTEXT_LENGTH=16384 ollama serve"},
 	{"exceeds maximum context", llm.TooLong, "OLLAMA_CONTEXT_LENGTH=16384 ollama serve"},
 	{"more system memory", llm.Unsupported, "set executive.llm.model to a smaller one; `ollama list` shows those installed"},
@@ -95,24 +98,23 @@ var complaints = []struct {
 
 // complainedOf returns the meaning of a complaint, or otherwise the usual one.
 func complainedOf(text string, usual llm.Fault) (llm.Fault, string) {
-	for _, c := range complaints {
-		if strings.Contains(text, c.says) {
-			return c.fault, c.cure
+	return meant(complaints, text, usual, "")
+}
+
+// meant returns the first of some meanings that a text has, or otherwise the usual one.
+func meant(meanings []meaning, text string, usual llm.Fault, cure string) (llm.Fault, string) {
+	for _, m := range meanings {
+		if strings.Contains(text, m.says) {
+			return m.fault, m.cure
 		}
 	}
-	return usual, ""
+	return usual, cure
 }
 
-// thoughtless reports whether the server says that the model cannot think.
-func thoughtless(err error) bool {
+// lacks reports whether the server says that the model does not support something.
+func lacks(err error, what string) bool {
 	s, ok := errors.AsType[api.StatusError](err)
-	return ok && s.StatusCode == http.StatusBadRequest && strings.Contains(s.ErrorMessage, "does not support thinking")
-}
-
-// toolless reports whether the server says that the model cannot call tools.
-func toolless(err error) bool {
-	s, ok := errors.AsType[api.StatusError](err)
-	return ok && s.StatusCode == http.StatusBadRequest && strings.Contains(s.ErrorMessage, "does not support tools")
+	return ok && s.StatusCode == http.StatusBadRequest && strings.Contains(s.ErrorMessage, "does not support "+what)
 }
 
 // foreign reports whether err shows that the server is not Ollama, or broken.

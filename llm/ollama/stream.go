@@ -75,9 +75,9 @@ func (e *Engine) answer(ctx context.Context, name string, req *llm.Request, give
 	}
 	for {
 		switch err = e.chat(ctx, name, req, can, give); {
-		case can.think && thoughtless(err):
+		case can.think && lacks(err, "thinking"):
 			can.think = false
-		case can.tools && toolless(err) && e.config.Tools != llm.Native:
+		case can.tools && lacks(err, "tools") && e.config.Tools != llm.Native:
 			can.tools = false
 		case errors.Is(err, llm.ErrNoChoice): // its server does not enforce the schema
 			req = llm.WithoutTools(req)
