@@ -32,7 +32,7 @@ func Start(t testing.TB, o Options) *Server {
 	t.Cleanup(func() {
 		s.Stop()
 		if t.Failed() {
-			t.Logf("the server printed:\n%s", tail(s.log.Bytes()))
+			t.Logf("the server printed:\n%s", Tail(s.log.Bytes()))
 		}
 	})
 	return s
@@ -43,9 +43,6 @@ func Binary() string {
 	if named := os.Getenv("EARSHOT_OLLAMA"); named != "" {
 		return named
 	}
-	cache := os.Getenv("XDG_CACHE_HOME")
-	if cache == "" {
-		cache = filepath.Join(os.Getenv("HOME"), ".cache")
-	}
+	cache, _ := os.UserCacheDir() // without one, nothing is there either
 	return filepath.Join(cache, "earshot", "ollama-"+version, "ollama")
 }
