@@ -83,11 +83,9 @@ type reel struct {
 
 // Run implements [webcam.CameraSource].
 func (r *reel) Run(ctx context.Context) error {
-	wait := time.NewTimer(r.from)
-	defer wait.Stop()
 	select {
 	case <-ctx.Done():
-	case <-wait.C:
+	case <-time.After(r.from):
 		r.seen.Play(ctx, r.show)
 	}
 	return nil

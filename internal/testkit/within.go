@@ -18,12 +18,10 @@ const Patience = time.Minute
 // it, the test would hang until somebody ends it, without saying why.
 func Receive[T any](t testing.TB, deadline time.Duration, what string, ch <-chan T) T {
 	t.Helper()
-	late := time.NewTimer(deadline)
-	defer late.Stop()
 	select {
 	case v := <-ch:
 		return v
-	case <-late.C:
+	case <-time.After(deadline):
 		t.Fatalf("waited %v in vain: %s\n%s", deadline, what, everybody())
 		panic("unreachable")
 	}

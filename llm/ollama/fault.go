@@ -39,7 +39,7 @@ func (e *Engine) fault(name string, err error) *llm.Error {
 		f.Fault, f.Cure = llm.Unsupported, "set executive.llm.model to one that can look at pictures; `earshot doctor` says whether it can"
 	case errors.Is(err, errTool):
 		f.Fault = llm.Unsupported
-	case foreign(err):
+	case violation(err) != nil:
 		f.Fault, f.Cure = llm.BadAnswer, e.elsewhere()
 	case llm.NobodyAnswers(err):
 		f.Fault, f.Cure, f.Model = llm.Unreachable, e.start(), ""
@@ -117,17 +117,21 @@ func lacks(err error, what string) bool {
 	return ok && s.StatusCode == http.StatusBadRequest && strings.Contains(s.ErrorMessage, "does not support "+what)
 }
 
-// foreign reports whether err shows that the server is not Ollama, or broken.
-func foreign(err error) bool {
-	for _, is := range []error{llm.ErrLine, llm.ErrReply, llm.ErrRedirect, errNoReply} {
+// violation returns what shows that the server is not Ollama, or broken, without the page that err
+// may quote; nil if nothing does.
+func violation(err error) error {
+	for _, is := range []error{llm.ErrLine, llm.ErrReply, llm.ErrRedirect} {
 		if errors.Is(err, is) {
-			return true
+			return is
 		}
 	}
 	_, syntax := errors.AsType[*json.SyntaxError](err)
 	_, wrong := errors.AsType[*json.UnmarshalTypeError](err)
 	text := err.Error() // net/http has no types for these
-	return syntax || wrong || strings.Contains(text, "malformed HTTP") || strings.Contains(text, "headers exceeded")
+	if errors.Is(err, errNoReply) || syntax || wrong || strings.Contains(text, "malformed HTTP") || strings.Contains(text, "headers exceeded") {
+		return errNoReply
+	}
+	return nil
 }
 
 // timedOut reports whether err says that the server took too long.
@@ -163,23 +167,13 @@ func plain(err error) error {
 	if c, ok := errors.AsType[complaint](err); ok {
 		return errors.New(sentence(string(c)))
 	}
-	if foreign(err) {
-		return foreignSays(err)
+	if known := violation(err); known != nil {
+		return known
 	}
 	if u, ok := errors.AsType[*url.Error](err); ok {
 		return u.Err // without the address, which is in the engine's name already
 	}
 	return err
-}
-
-// foreignSays returns err without the page that it may quote.
-func foreignSays(err error) error {
-	for _, is := range []error{llm.ErrLine, llm.ErrReply, llm.ErrRedirect} {
-		if errors.Is(err, is) {
-			return is
-		}
-	}
-	return errNoReply
 }
 
 // sentence returns the server's text as one printable line, or "" if it begins like a page or an

@@ -122,7 +122,10 @@ func (e *Engine) fault(ctx context.Context, req *llm.Request, err error) error {
 	case errors.Is(err, http.ErrSchemeMismatch):
 		f.Fault, f.Err, f.Cure = llm.BadAnswer, http.ErrSchemeMismatch, "begin executive.llm.host with http://"
 	case unreachable(err):
-		f.Fault, f.Model, f.Err = llm.Unreachable, "", bare(err)
+		f.Fault, f.Model, f.Err = llm.Unreachable, "", err
+		if u, ok := errors.AsType[*url.Error](err); ok {
+			f.Err = u.Err // without the address, which is in the engine's name already
+		}
 		f.Cure = "start the server, or set executive.llm.host: nothing answers at " + e.base.Host
 	case lost(err):
 		f.Err = errUnfinished
@@ -274,14 +277,6 @@ func unreachable(err error) bool {
 func lost(err error) bool {
 	_, ok := errors.AsType[*net.OpError](err)
 	return ok || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
-}
-
-// bare returns err without the address, which is in the engine's name already.
-func bare(err error) error {
-	if u, ok := errors.AsType[*url.Error](err); ok {
-		return u.Err
-	}
-	return err
 }
 
 // broken returns the refusal that ended a stream, if there is one.
