@@ -18,11 +18,6 @@ type agentDirectory struct {
 	gone []string        // what those were called that have ended
 }
 
-// begin takes in the agents of a configuration.
-func (b *agentDirectory) begin(set []agents.Record) {
-	b.set, b.all = set, slices.Clone(set)
-}
-
 // recordOf returns an agent as an event says it is.
 func recordOf(a earshot.Agent) agents.Record {
 	r := agents.Record{ID: a.ID, Path: a.Path, User: a.User, Kind: paths.Kind(a.PathKind), Role: paths.Role(a.Role), Configured: a.Configured}

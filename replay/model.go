@@ -116,13 +116,14 @@ func (m *model) replies(ctx context.Context, from llm.Origin, yield func(llm.Del
 	}
 	p := h.record.turns[turn]
 	if list := h.record.between[k]; len(list) > 0 && (p == nil || string(p.event.Author) != from.Agent) {
-		return m.tells(ctx, list[min(h.record.next("between "+k), len(list)-1)], yield)
+		told := list[min(h.record.next("between "+k), len(list)-1)].event
+		return say(ctx, string(told.Body.(earshot.Message).Text), told.At, 0, yield)
 	}
 	if p == nil {
 		return say(ctx, unanswered, time.Now(), 0, yield)
 	}
-	p.live(true)
-	defer p.live(false)
+	p.live.Store(true)
+	defer p.live.Store(false)
 	r := p.event.Body.(earshot.Reply)
 	pace := time.Duration(0)
 	if r.Cut != nil {
@@ -162,11 +163,6 @@ func (m *model) calls(ctx context.Context, s step, yield func(llm.Delta, error) 
 		return errLeft
 	}
 	return nil
-}
-
-// tells says what an agent told another within a turn.
-func (m *model) tells(ctx context.Context, s step, yield func(llm.Delta, error) bool) error {
-	return say(ctx, string(s.event.Body.(earshot.Message).Text), s.event.At, 0, yield)
 }
 
 // written returns what the model wrote of a reply, with what it said to the house: that it
@@ -220,8 +216,8 @@ func (m *model) thinks(ctx context.Context, from llm.Origin, yield func(llm.Delt
 		return err // this was another, which gave way before a word: of that nothing is on record
 	}
 	c.handed++
-	p.live(true)
-	defer p.live(false)
+	p.live.Store(true)
+	defer p.live.Store(false)
 	if b.Text != "" && !yield(llm.Delta{Text: string(b.Text)}, nil) {
 		return errLeft
 	}

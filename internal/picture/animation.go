@@ -33,7 +33,7 @@ func Animation(frames []Frame, columns, rows int, rest time.Duration, title stri
 	all := pieces(frames, rows)
 	open(&b, width, height, title)
 	b.WriteString("<style>\n")
-	fmt.Fprintf(&b, "g g{animation:%ss step-end infinite}.o{visibility:hidden}\n", seconds(whole))
+	fmt.Fprintf(&b, "g g{animation:%vs step-end infinite}.o{visibility:hidden}\n", whole.Seconds())
 	for i, p := range all {
 		if k := keyframes(p, frames, whole); k != "" {
 			fmt.Fprintf(&b, "@keyframes k%d{%s}#k%d{animation-name:k%d}\n", i, k, i, i)
@@ -101,5 +101,3 @@ func keyframes(p piece, frames []Frame, whole time.Duration) string {
 	}
 	return at(p.from) + "{visibility:visible}" + at(p.to) + "{visibility:hidden}"
 }
-
-func seconds(d time.Duration) string { return strconv.FormatFloat(d.Seconds(), 'f', -1, 64) }

@@ -88,6 +88,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -236,7 +237,7 @@ type performance struct {
 func (s *Scene) perform(ctx context.Context) (*performance, error) {
 	ctx, leave := context.WithCancel(ctx)
 	defer leave()
-	people, err := s.registry()
+	people, err := participants.Open(s.setup())
 	if err != nil {
 		return nil, err
 	}
@@ -263,7 +264,7 @@ func (s *Scene) perform(ctx context.Context) (*performance, error) {
 		seats := s.seats()
 		cfg.Agents, cfg.Recall = func() []agents.Record { return seats }, recall(journal)
 	}
-	house := newStage(room.New(cfg), people)
+	house := &stage{room: room.New(cfg), people: people, leaves: make(map[string]func())}
 	if s.People == nil {
 		house.open(seatOf(Ann))
 	}
@@ -310,12 +311,6 @@ func (s *Scene) aloud() bool {
 }
 
 func counter() func() earshot.EventID {
-	var mu sync.Mutex
-	n := 0
-	return func() earshot.EventID {
-		mu.Lock()
-		defer mu.Unlock()
-		n++
-		return earshot.EventID(fmt.Sprintf("e%04d", n))
-	}
+	var n atomic.Int64
+	return func() earshot.EventID { return earshot.EventID(fmt.Sprintf("e%04d", n.Add(1))) }
 }

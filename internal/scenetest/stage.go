@@ -23,10 +23,6 @@ type stage struct {
 	seen []display
 }
 
-func newStage(r *room.Room, people *participants.Registry) *stage {
-	return &stage{room: r, people: people, leaves: make(map[string]func())}
-}
-
 // A seat is a terminal.
 type seat struct {
 	session string // its name in the scene, such as ann or bob#2
