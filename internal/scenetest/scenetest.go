@@ -102,6 +102,7 @@ import (
 	"earshot/executive/tool/workspace"
 	"earshot/internal/testkit"
 	"earshot/llm/llmtest"
+	"earshot/models/see"
 	"earshot/participants"
 	"earshot/participants/agents"
 	"earshot/providers/replay"
@@ -146,11 +147,15 @@ func Parse(archive []byte) (*Scene, error) {
 		switch name {
 		case "*.pgm":
 			var picture frame
-			picture, err = parseFrame(f.Name, f.Data)
+			if picture.part, err = before(f.Name, ".pgm"); err == nil {
+				picture.picture, err = parsePGM(f.Data)
+			}
 			s.frames = append(s.frames, picture)
 		case "*.film":
 			var seen film
-			seen, err = parseFilm(f.Name, f.Data)
+			if seen.part, err = before(f.Name, ".film"); err == nil {
+				seen.seen, err = see.ParseRecording(f.Data)
+			}
 			s.films = append(s.films, seen)
 		case "config":
 			s.Config, err = configured(f.Data)

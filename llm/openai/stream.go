@@ -86,7 +86,7 @@ func (e *Engine) pieces(ctx context.Context, req *llm.Request, r *reply) error {
 		}
 	}
 	if !r.finished && !g.ended {
-		return cmp.Or(cause(ctx), broken(s.Err()), errUnfinished)
+		return cmp.Or(context.Cause(ctx), broken(s.Err()), errUnfinished)
 	}
 	return r.End(r.done)
 }
@@ -97,7 +97,7 @@ func (e *Engine) whole(ctx context.Context, req *llm.Request, r *reply) error {
 	defer cancel()
 	answer, err := e.chat.New(ctx, e.params(req), option.WithMiddleware(new(guard).do))
 	if err != nil {
-		return cmp.Or(cause(ctx), err)
+		return cmp.Or(context.Cause(ctx), err)
 	}
 	if answer == nil {
 		return errNoAnswer
@@ -123,14 +123,6 @@ func (e *Engine) whole(ctx context.Context, req *llm.Request, r *reply) error {
 		return err
 	}
 	return r.End(r.done)
-}
-
-// cause returns why ctx ended, if it did.
-func cause(ctx context.Context) error {
-	if ctx.Err() == nil {
-		return nil
-	}
-	return context.Cause(ctx)
 }
 
 // A reply is a reply being passed on.
