@@ -44,13 +44,12 @@ func (b *agentDirectory) take(a earshot.Agent) (is agents.Record, known bool) {
 	switch {
 	case a.Act == earshot.Ended && i >= 0:
 		b.gone = append(b.gone, b.all[i].Name)
-		b.all = slices.Delete(slices.Clone(b.all), i, i+1)
+		b.all = slices.Delete(b.all, i, i+1)
 	case a.Act == earshot.Ended:
 	case i >= 0:
-		b.all = slices.Clone(b.all)
 		b.all[i] = is
 	default:
-		b.all = append(slices.Clip(b.all), is)
+		b.all = append(b.all, is)
 	}
 	return is, i >= 0
 }

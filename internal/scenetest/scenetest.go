@@ -215,7 +215,7 @@ func (s *Scene) Perform(ctx context.Context) (said, asked string, err error) {
 	}
 	t := transcript{began: p.began, people: p.people}
 	if s.People != nil {
-		t.displays(p.house.displays())
+		t.displays(p.house.seen)
 	}
 	t.journal(p.journal.Events())
 	return t.String(), p.model.String(p.began), err
