@@ -132,19 +132,23 @@ func (m *model) replies(ctx context.Context, from llm.Origin, yield func(llm.Del
 	if err := say(ctx, h.written(p.event, r), p.at, pace, yield); err != nil {
 		return err
 	}
+	err := p.await(ctx, r.Outcome)
+	if err == nil && r.Truncated {
+		yield(llm.Delta{Done: &llm.Done{Truncated: true}}, nil)
+		return errLeft
+	}
+	return err
+}
+
+// await returns when what is on record ends, as it ended.
+func (p *recordedSpeech) await(ctx context.Context, outcome earshot.Outcome) error {
 	select {
 	case <-p.over:
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
-	switch {
-	case r.Outcome == earshot.Failed:
+	if outcome == earshot.Failed {
 		return &llm.Error{Fault: llm.Broken, Engine: "record", Err: errors.New("it failed then")}
-	case r.Truncated:
-		if !yield(llm.Delta{Done: &llm.Done{Truncated: true}}, nil) {
-			return errLeft
-		}
-		return errLeft
 	}
 	return nil
 }
@@ -221,15 +225,7 @@ func (m *model) thinks(ctx context.Context, from llm.Origin, yield func(llm.Delt
 	if b.Text != "" && !yield(llm.Delta{Text: string(b.Text)}, nil) {
 		return errLeft
 	}
-	select {
-	case <-p.over:
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-	if b.Outcome == earshot.Failed {
-		return &llm.Error{Fault: llm.Broken, Engine: "record", Err: errors.New("it failed then")}
-	}
-	return nil
+	return p.await(ctx, b.Outcome)
 }
 
 // thought returns the thought on record that one of now is, nil if it is none.
