@@ -10,7 +10,6 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
-	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -145,11 +144,6 @@ func (s *Server) file(ctx context.Context, write func(*os.File) error) (digest s
 	if err := write(f); err != nil {
 		return "", err
 	}
-	return s.upload(ctx, f)
-}
-
-// upload uploads the file, and returns its digest.
-func (s *Server) upload(ctx context.Context, f *os.File) (digest string, err error) {
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
 		return "", err
 	}
@@ -247,6 +241,3 @@ func (s *Server) end(by syscall.Signal) {
 
 // Tail returns the last lines of a log.
 func Tail(log []byte) []byte { return log[max(0, len(log)-4000):] }
-
-// errMissing says that there is no binary.
-var errMissing = errors.New("there is no Ollama server to test with: build one with scripts/ollama/build, or set EARSHOT_WITHOUT=ollama")

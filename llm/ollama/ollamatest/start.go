@@ -23,7 +23,7 @@ func Start(t testing.TB, o Options) *Server {
 	}
 	binary := Binary()
 	if _, err := os.Stat(binary); err != nil {
-		t.Fatalf("%v: %v", errMissing, err)
+		t.Fatalf("no Ollama server to test with: build one with scripts/ollama/build, or do without by EARSHOT_WITHOUT=ollama: %v", err)
 	}
 	s, err := Run(t.Context(), binary, o)
 	if err != nil {
