@@ -111,10 +111,5 @@ func common(a, b []ParticipantID) (both []ParticipantID) {
 
 // within reports whether all of some are in list.
 func within(some, list []ParticipantID) bool {
-	for _, m := range some {
-		if !slices.Contains(list, m) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(some, func(m ParticipantID) bool { return !slices.Contains(list, m) })
 }

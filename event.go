@@ -563,66 +563,45 @@ func (Sight) Kind() Kind         { return KindSight }
 func (Glance) Kind() Kind        { return KindGlance }
 func (ErasureRecord) Kind() Kind { return KindForgotten }
 
+// decoders are the types of the bodies, by their kinds.
+var decoders = map[Kind]func(data []byte) (Body, error){
+	KindMessage:    decode[Message],
+	KindRevision:   decode[Revision],
+	KindWithdrawal: decode[Withdrawal],
+	KindTyping:     decode[Typing],
+	KindSpeech:     decode[Speech],
+	KindUtterance:  decode[Utterance],
+	KindPresence:   decode[Presence],
+	KindCommand:    decode[Command],
+	KindDecision:   decode[Decision],
+	KindReply:      decode[Reply],
+	KindNotice:     decode[Notice],
+	KindMemo:       decode[Memo],
+	KindMode:       decode[ModeChange],
+	KindActor:      decode[Actor],
+	KindAgent:      decode[Agent],
+	KindUse:        decode[Use],
+	KindReminder:   decode[Reminder],
+	KindThought:    decode[Thought],
+	KindFinding:    decode[Finding],
+	KindEdit:       decode[Edit],
+	KindSnooze:     decode[Snooze],
+	KindWhose:      decode[Attribution],
+	KindErased:     decode[Tombstone],
+	KindForgotten:  decode[ErasureRecord],
+	KindSettled:    decode[Settled],
+	KindSight:      decode[Sight],
+	KindGlance:     decode[Glance],
+}
+
 // DecodeBody returns the body of the given kind that encoding/json made data
 // from. A kind that this version does not know is an error.
 func DecodeBody(kind Kind, data []byte) (Body, error) {
-	switch kind {
-	case KindMessage:
-		return decode[Message](data)
-	case KindRevision:
-		return decode[Revision](data)
-	case KindWithdrawal:
-		return decode[Withdrawal](data)
-	case KindTyping:
-		return decode[Typing](data)
-	case KindSpeech:
-		return decode[Speech](data)
-	case KindUtterance:
-		return decode[Utterance](data)
-	case KindPresence:
-		return decode[Presence](data)
-	case KindCommand:
-		return decode[Command](data)
-	case KindDecision:
-		return decode[Decision](data)
-	case KindReply:
-		return decode[Reply](data)
-	case KindNotice:
-		return decode[Notice](data)
-	case KindMemo:
-		return decode[Memo](data)
-	case KindMode:
-		return decode[ModeChange](data)
-	case KindActor:
-		return decode[Actor](data)
-	case KindAgent:
-		return decode[Agent](data)
-	case KindUse:
-		return decode[Use](data)
-	case KindReminder:
-		return decode[Reminder](data)
-	case KindThought:
-		return decode[Thought](data)
-	case KindFinding:
-		return decode[Finding](data)
-	case KindEdit:
-		return decode[Edit](data)
-	case KindSnooze:
-		return decode[Snooze](data)
-	case KindWhose:
-		return decode[Attribution](data)
-	case KindErased:
-		return decode[Tombstone](data)
-	case KindForgotten:
-		return decode[ErasureRecord](data)
-	case KindSettled:
-		return decode[Settled](data)
-	case KindSight:
-		return decode[Sight](data)
-	case KindGlance:
-		return decode[Glance](data)
+	decode, known := decoders[kind]
+	if !known {
+		return nil, fmt.Errorf("decoding an event: unknown kind %q", kind)
 	}
-	return nil, fmt.Errorf("decoding an event: unknown kind %q", kind)
+	return decode(data)
 }
 
 func decode[B Body](data []byte) (Body, error) {

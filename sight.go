@@ -76,13 +76,10 @@ const (
 	MaxCode    = 4296    // bytes of a code: the most that a QR code holds
 )
 
-// String returns nothing of what is in the picture.
-func (p Picture) String() string {
-	return fmt.Sprintf("a picture of %d by %d pixels in %d bytes", p.Width, p.Height, len(p.JPEG))
+// Format prints nothing of what is in the picture, for every verb.
+func (p Picture) Format(f fmt.State, _ rune) {
+	fmt.Fprintf(f, "a picture of %d by %d pixels in %d bytes", p.Width, p.Height, len(p.JPEG))
 }
-
-// GoString is the same for %#v.
-func (p Picture) GoString() string { return p.String() }
 
 // A Thing is a kind of thing that a detector knows.
 type Thing string

@@ -1,6 +1,9 @@
 package earshot
 
-import "time"
+import (
+	"fmt"
+	"time"
+)
 
 // A Stage is how far a voice that speaks has come.
 type Stage string
@@ -86,11 +89,8 @@ type Voice struct {
 	Overlapped bool
 }
 
-// String returns nothing of the voice: a print is a secret.
-func (v Voice) String() string { return "a voice" }
-
-// GoString is the same for %#v.
-func (v Voice) GoString() string { return v.String() }
+// Format prints nothing of the voice, for every verb: a print is a secret.
+func (v Voice) Format(f fmt.State, _ rune) { fmt.Fprint(f, "a voice") }
 
 // An Attribution says whose voice an utterance was, better than was known before. The
 // last one counts. It changes what is shown and told to models, and gives nobody

@@ -126,10 +126,18 @@ func unseen(r rune) bool {
 // bracketed returns text as it can stand within brackets: in one short line of what can
 // be seen, without brackets.
 func bracketed(text string) string {
-	text = strings.Map(func(r rune) rune {
-		switch {
-		case unicode.Is(unicode.Ps, r), unicode.Is(unicode.Pe, r), r == '<', r == '>', r == '|', r == utf8.RuneError:
+	return brief(visible(text, func(r rune) rune {
+		if unicode.In(r, unicode.Ps, unicode.Pe) || strings.ContainsRune("<>|\ufffd", r) {
 			return '_'
+		}
+		return r
+	}))
+}
+
+// visible returns what can be seen of text, in one line, with each character as replace has it.
+func visible(text string, replace func(rune) rune) string {
+	return strings.Map(func(r rune) rune {
+		switch r = replace(r); {
 		case unicode.IsSpace(r):
 			return ' '
 		case !unicode.IsGraphic(r):
@@ -137,7 +145,6 @@ func bracketed(text string) string {
 		}
 		return r
 	}, text)
-	return brief(text)
 }
 
 // argument returns the text that is called name among the arguments, or nothing.
@@ -161,10 +168,13 @@ func (u Use) argument(name string) string {
 }
 
 // brief returns text in one short line.
-func brief(text string) string {
+func brief(text string) string { return shortened(text, longestDeed) }
+
+// shortened returns text in one line of at most so many characters.
+func shortened(text string, most int) string {
 	text = strings.Join(strings.Fields(text), " ")
-	if utf8.RuneCountInString(text) > longestDeed {
-		text = string([]rune(text)[:longestDeed]) + "…"
+	if utf8.RuneCountInString(text) > most {
+		text = string([]rune(text)[:most]) + "…"
 	}
 	return text
 }
@@ -340,20 +350,14 @@ func (e Eyesight) Words() Text {
 // quoted returns foreign words as they stand in a sentence of ours: in one line of what
 // can be seen, which they cannot end.
 func quoted(text Text) Text {
-	words := strings.Map(func(r rune) rune {
-		switch {
-		case r == '"', r == '“', r == '”', r == '„':
+	words := visible(string(text), func(r rune) rune {
+		switch r {
+		case '"', '“', '”', '„':
 			return '\''
-		case unicode.IsSpace(r):
-			return ' '
-		case r == utf8.RuneError, !unicode.IsGraphic(r):
+		case utf8.RuneError:
 			return -1
 		}
 		return r
-	}, string(text))
-	runes := []rune(strings.Join(strings.Fields(words), " "))
-	if len(runes) > longestSeen {
-		return Text(`"` + string(runes[:longestSeen]) + `…"`)
-	}
-	return Text(`"` + string(runes) + `"`)
+	})
+	return Text(`"` + shortened(words, longestSeen) + `"`)
 }

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"earshot"
+	"earshot/language"
 )
 
 // Addressees are the participants that a text addresses.
@@ -170,22 +171,24 @@ func (c *addressParser) paragraph(line string, first bool) {
 	lex := lexer{d: c.d, line: c.head(line, first)}
 	for {
 		t := lex.next()
-		switch t.kind {
-		case word:
-			c.word(t.text)
-		case name:
-			c.name(t)
-		case comma:
-			c.comma()
-		case sentence:
-			c.end()
-		case nothing:
-			c.end()
+		c.take(t)
+		if t.kind == nothing || c.strict && !c.calling {
 			return
 		}
-		if c.strict && !c.calling {
-			return
-		}
+	}
+}
+
+// take parses the next token of a line.
+func (c *addressParser) take(t token) {
+	switch t.kind {
+	case word:
+		c.word(t.text)
+	case name:
+		c.name(t)
+	case comma:
+		c.comma()
+	case sentence, nothing:
+		c.end()
 	}
 }
 
@@ -259,13 +262,10 @@ func (c *addressParser) word(w string) {
 }
 
 // joins are the words between names that belong together.
-var joins = map[string]bool{"and": true, "or": true}
+var joins = language.Set("and or")
 
 // abouts are words after which somebody is talked about, even at the end of the sentence.
-var abouts = map[string]bool{
-	"about": true, "of": true, "with": true, "from": true, "by": true, "than": true, "like": true, "at": true, "as": true,
-	"is": true, "was": true, "am": true,
-}
+var abouts = language.Set("about of with from by than like at as is was am")
 
 // drop decides about names that are followed by another word: after a summons they are called,
 // otherwise the sentence is about them.

@@ -137,25 +137,16 @@ func (c *addressParser) opening(line string, last bool) (clear bool) {
 	lex := lexer{d: c.d, line: c.head(line, true)}
 	for past := 0; past < c.d.widest; { // words after which a name cannot have begun
 		t := lex.next()
-		switch t.kind {
-		case word:
-			c.word(t.text)
-		case name:
-			if !last && strings.TrimSpace(lex.line[lex.at:]) == "" {
-				return false // the next word may belong to the name
-			}
-			c.name(t)
-		case comma:
-			c.comma()
-		case sentence:
-			if !c.calling {
-				return true
-			}
-			c.end()
-		case nothing:
-			if last {
-				c.end()
-			}
+		switch {
+		case t.kind == name && !last && strings.TrimSpace(lex.line[lex.at:]) == "":
+			return false // the next word may belong to the name
+		case t.kind == sentence && !c.calling:
+			return true
+		case t.kind == nothing && !last:
+			return false
+		}
+		c.take(t)
+		if t.kind == nothing {
 			return false
 		}
 		if !c.calling {

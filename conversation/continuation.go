@@ -39,9 +39,9 @@ type Continuation struct {
 func NewContinuation(text string) *Continuation {
 	trimmed := strings.TrimRightFunc(text, unicode.IsSpace)
 	last, _ := utf8.DecodeLastRuneInString(trimmed)
-	from := max(0, len(trimmed)-mostRepeated)
+	said, _ := spansOf(strings.ToValidUTF8(trimmed[max(0, len(trimmed)-mostRepeated):], " "))
 	return &Continuation{
-		said:  wordsIn(strings.ToValidUTF8(trimmed[from:], " ")),
+		said:  said,
 		ended: strings.ContainsRune(".!?…。！？:\"'”’)", last),
 		point: unicode.IsPunct(last),
 		open:  trimmed != "" && trimmed == text && !unspaced(last),
@@ -127,12 +127,6 @@ func sharedWords(a, b []string) (n int) {
 		n++
 	}
 	return n
-}
-
-// wordsIn returns the words of a text, folded.
-func wordsIn(text string) []string {
-	words, _ := spansOf(text)
-	return words
 }
 
 // spansOf returns the words of a text, folded, with the offset at which each ends. In scripts

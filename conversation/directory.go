@@ -162,6 +162,26 @@ func letter(r rune) bool {
 // blank returns how many bytes of space text begins with.
 func blank(text string) int { return len(text) - len(strings.TrimLeft(text, " \t")) }
 
+// Hint tells the sender of a text which of the called participants are absent, and who may be
+// meant: "nobody here is called erashot; did you mean @Earshot?" It is empty if everybody was
+// found.
+func (d *Directory) Hint(to Addressees) string {
+	var parts []string
+	for _, u := range to.Unknown {
+		parts = append(parts, d.hint(participants.OneLine(u)))
+	}
+	return strings.Join(parts, ". ")
+}
+
+func (d *Directory) hint(unknown string) string {
+	said := "nobody here is called " + unknown
+	near := d.Nearest(unknown, 3)
+	if len(near) == 0 {
+		return said + "; /who shows who is here"
+	}
+	return said + "; did you mean @" + strings.Join(near, " or @") + "?"
+}
+
 // Nearest returns up to most names that are closest to name, the nearest first; none if nothing is
 // close. One letter in three may be wrong.
 func (d *Directory) Nearest(name string, most int) []string {

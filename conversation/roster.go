@@ -3,7 +3,6 @@ package conversation
 import (
 	"fmt"
 	"strings"
-	"unicode/utf8"
 
 	"earshot"
 	"earshot/participants"
@@ -141,11 +140,5 @@ func describe(p participants.Participant) string {
 // most bytes of them, escaped.
 func oneLine(text string, most int) string {
 	text = strings.Join(strings.Fields(strings.ToValidUTF8(text, "")), " ")
-	if end := most; len(text) > end {
-		for !utf8.RuneStart(text[end]) {
-			end--
-		}
-		text = text[:end]
-	}
-	return Escape(text)
+	return Escape(strings.ToValidUTF8(text[:min(len(text), most)], "")) // without half a rune
 }

@@ -7,6 +7,7 @@ import (
 	"unicode"
 
 	"earshot"
+	"earshot/language"
 )
 
 // An AddressClassifier decides whether something said aloud is for the agent. It has no state:
@@ -274,14 +275,11 @@ func (l AddressClassifier) calls(text earshot.Text) bool {
 
 // greetings are the words that may precede a called name. A name between a greeting and the end of
 // a sentence is called too.
-var greetings = map[string]bool{
-	"hey": true, "hi": true, "hello": true, "ok": true, "okay": true, "so": true, "well": true, "and": true, "but": true,
-	"um": true, "uh": true, "please": true, "oh": true, "yes": true, "no": true, "now": true, "good": true, "morning": true,
-	"evening": true, "thanks": true, "thank": true, "you": true, "sorry": true, "wait": true, "stop": true,
-}
+var greetings = language.Set(`hey hi hello ok okay so well and but um uh please oh yes no now good morning evening thanks thank
+	you sorry wait stop`)
 
 // summons are the words after which a name is called at any position.
-var summons = map[string]bool{"hey": true, "hi": true, "hello": true, "ok": true, "okay": true}
+var summons = language.Set("hey hi hello ok okay")
 
 // vocative returns where in words the agent is called, and by how many words; 0 if it is not
 // called. A name is called at the beginning, after at most greetings, at the end, or after a
@@ -303,15 +301,9 @@ func (l AddressClassifier) vocative(words []string) (at, n int) {
 func (l AddressClassifier) named(words []string) int {
 	for _, name := range append([]string{l.Name}, l.As...) {
 		want := strings.Fields(name)
-		if len(want) == 0 || len(want) > len(words) {
-			continue
-		}
-		same := true
-		for i, w := range want {
-			same = same && plain(words[i]) == plain(w)
-		}
-		if same {
-			return len(want)
+		same := func(a, b string) bool { return plain(a) == plain(b) }
+		if n := len(want); n > 0 && n <= len(words) && slices.EqualFunc(words[:n], want, same) {
+			return n
 		}
 	}
 	return l.parted(words)

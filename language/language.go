@@ -15,7 +15,7 @@ import (
 // apostrophes, which are straight ones then, also at the ends of a word. Anything else separates
 // words.
 func Words(text string) []string {
-	return strings.FieldsFunc(straight(strings.ToLower(text)), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '\'' })
+	return strings.FieldsFunc(strings.ReplaceAll(strings.ToLower(text), "’", "'"), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '\'' })
 }
 
 // Plain returns the words of a text without apostrophes: "don't" is dont.
@@ -28,9 +28,6 @@ func Plain(text string) []string {
 	}
 	return all
 }
-
-// straight returns text with straight apostrophes.
-func straight(text string) string { return strings.ReplaceAll(text, "’", "'") }
 
 // Fold returns a text in small letters with one space between words and without punctuation. Hyphens,
 // slashes and commas separate words; other punctuation does not, so that "p.m." is pm.

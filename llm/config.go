@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -232,9 +231,6 @@ func (e EngineConfig) validateServer() (faults []error) {
 	return faults
 }
 
-// number matches what is neither a host name nor an address.
-var number = regexp.MustCompile(`^[0-9]+$`)
-
 // isPort reports whether text is the number of a port.
 func isPort(text string) bool {
 	n, err := strconv.Atoi(text)
@@ -258,7 +254,7 @@ func badHost(host string) string {
 		return "has a user name or a password in it; put a key under api_key"
 	case u.RawQuery != "" || u.Fragment != "":
 		return "must end with the path; leave out what begins with ? or #"
-	case number.MatchString(u.Hostname()):
+	case strings.Trim(u.Hostname(), "0123456789") == "":
 		return fmt.Sprintf("is only a port; must be an address, such as http://localhost:%s", u.Hostname())
 	case u.Port() != "" && !isPort(u.Port()):
 		return fmt.Sprintf("has the port %s; must be from 1 to 65535", u.Port())

@@ -1,36 +1,33 @@
 package llm
 
 import (
+	"encoding/json"
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
-	"unicode/utf16"
-	"unicode/utf8"
 )
 
 // A jsonStringReader reads a JSON string byte by byte, from after its opening quotation mark. The
 // zero value is ready, and so is a reader that has reached the end of a string.
 type jsonStringReader struct {
-	escaped bool // after a backslash
-	digits  int  // digits of an escaped character that are still to come
-	unit    rune // the number so far
-	high    rune // the first half of a surrogate pair
+	half   []byte // the first half of a surrogate pair, as it is escaped
+	escape []byte // an escape that is not complete
 }
 
 // step takes a byte, and adds to the text what is certain. It reports whether the string has
 // ended.
 func (q *jsonStringReader) step(to *[]byte, b byte) (end bool, err error) {
 	switch {
-	case q.digits > 0:
-		return false, q.digit(to, b)
-	case q.escaped:
-		return false, q.escape(to, b)
-	case b == '\\':
-		q.escaped = true
-		return false, nil
+	case len(q.escape) > 0 || b == '\\':
+		q.escape = append(q.escape, b)
+		return false, q.escaped(to)
 	case b < ' ':
 		return false, fmt.Errorf("%w: a control character in a text", ErrCall)
 	}
-	q.alone(to)
+	if q.half != nil {
+		q.give(to, nil)
+	}
 	if b == '"' {
 		return true, nil
 	}
@@ -38,55 +35,40 @@ func (q *jsonStringReader) step(to *[]byte, b byte) (end bool, err error) {
 	return false, nil
 }
 
-// escape handles the byte after a backslash.
-func (q *jsonStringReader) escape(to *[]byte, b byte) error {
-	q.escaped = false
-	if b == 'u' {
-		q.digits, q.unit = 4, 0
+// escaped handles an escape with its last byte.
+func (q *jsonStringReader) escaped(to *[]byte) error {
+	n := len(q.escape)
+	switch last := q.escape[n-1]; {
+	case n == 1:
 		return nil
-	}
-	i := strings.IndexByte(`"\/bfnrt`, b)
-	if i < 0 {
+	case n == 2 && strings.IndexByte(`"\/bfnrtu`, last) < 0:
 		return fmt.Errorf("%w: a backslash in a text escapes nothing", ErrCall)
-	}
-	q.alone(to)
-	*to = append(*to, "\"\\/\b\f\n\r\t"[i])
-	return nil
-}
-
-// digit handles a digit of an escaped character.
-func (q *jsonStringReader) digit(to *[]byte, b byte) error {
-	n := strings.IndexByte("0123456789abcdefABCDEF", b)
-	if n < 0 {
+	case n > 2 && strings.IndexByte("0123456789abcdefABCDEF", last) < 0:
 		return fmt.Errorf("%w: an escaped character in a text has no number", ErrCall)
-	}
-	if n > 15 {
-		n -= 6
-	}
-	q.unit = q.unit<<4 | rune(n)
-	if q.digits--; q.digits > 0 {
+	case q.escape[1] == 'u' && n < len(`\u0000`):
 		return nil
 	}
-	if whole := utf16.DecodeRune(q.high, q.unit); whole != utf8.RuneError {
-		q.high = 0
-		*to = utf8.AppendRune(*to, whole)
+	whole := q.escape
+	q.escape = nil
+	if number, _ := strconv.ParseUint(string(whole[2:]), 16, 16); number >= 0xd800 && number < 0xdc00 {
+		if q.half != nil {
+			q.give(to, nil)
+		}
+		q.half = whole
 		return nil
 	}
-	q.alone(to)
-	if q.unit >= 0xd800 && q.unit < 0xdc00 {
-		q.high = q.unit
-		return nil
-	}
-	*to = utf8.AppendRune(*to, q.unit)
+	q.give(to, whole)
 	return nil
 }
 
-// alone gives up waiting for the second half of a surrogate pair.
-func (q *jsonStringReader) alone(to *[]byte) {
-	if q.high != 0 {
-		q.high = 0
-		*to = utf8.AppendRune(*to, utf8.RuneError)
-	}
+// give adds what an escape says, or both halves of a surrogate pair. A half that is alone says
+// U+FFFD.
+func (q *jsonStringReader) give(to *[]byte, escape []byte) {
+	var text string
+	quoted := slices.Concat([]byte{'"'}, q.half, escape, []byte{'"'})
+	_ = json.Unmarshal(quoted, &text) // it was checked byte by byte
+	*to = append(*to, text...)
+	q.half = nil
 }
 
 // A jsonObjectReader reads a JSON object byte by byte. Whether it is valid is known at its end.

@@ -38,21 +38,9 @@ type RoleConfig struct {
 	Model  string `yaml:"model"`  // of that engine; empty means its own
 }
 
-// of returns the configuration of a role; nothing for an unknown one.
-func (r Roles) of(role string) RoleConfig {
-	switch role {
-	case "user":
-		return r.User
-	case "subagent":
-		return r.Subagent
-	case "memory":
-		return r.Memory
-	case "memory_search":
-		return r.MemorySearch
-	case "task":
-		return r.Task
-	}
-	return RoleConfig{}
+// byName returns the configurations of the roles.
+func (r Roles) byName() map[string]RoleConfig {
+	return map[string]RoleConfig{"user": r.User, "subagent": r.Subagent, "memory": r.Memory, "memory_search": r.MemorySearch, "task": r.Task}
 }
 
 // For returns [Request.Engine] and [Request.Model] for an agent of a role, with the agent's own
@@ -60,7 +48,7 @@ func (r Roles) of(role string) RoleConfig {
 // role's. A model belongs to one engine, so the model of the role counts only on the engine of the
 // role.
 func (c Config) For(role, engine, model string) (string, string) {
-	r := c.Roles.of(role)
+	r := c.Roles.byName()[role] // nothing for an unknown one
 	if engine == "" || engine == r.Engine {
 		return r.Engine, cmp.Or(model, r.Model)
 	}
@@ -77,8 +65,9 @@ func (c Config) ToolUse(engine string) ToolUse {
 // validate reports every fault in r, given the names of the engines.
 func (r Roles) validate(engines []string) error {
 	var faults []error
+	all := r.byName()
 	for _, role := range []string{"user", "subagent", "memory", "memory_search", "task"} {
-		if name := r.of(role).Engine; name != "" && !slices.Contains(engines, name) {
+		if name := all[role].Engine; name != "" && !slices.Contains(engines, name) {
 			faults = append(faults, field.Errorf(role+".engine", "is %q, but no engine has that name; must be one of %s", name, strings.Join(engines, ", ")))
 		}
 	}

@@ -18,11 +18,6 @@ type agentDirectory struct {
 	gone []string        // what those were called that have ended
 }
 
-// begin takes in the agents of a configuration.
-func (b *agentDirectory) begin(set []agents.Record) {
-	b.set, b.all = set, slices.Clone(set)
-}
-
 // recordOf returns an agent as an event says it is.
 func recordOf(a earshot.Agent) agents.Record {
 	r := agents.Record{ID: a.ID, Path: a.Path, User: a.User, Kind: paths.Kind(a.PathKind), Role: paths.Role(a.Role), Configured: a.Configured}
@@ -49,13 +44,12 @@ func (b *agentDirectory) take(a earshot.Agent) (is agents.Record, known bool) {
 	switch {
 	case a.Act == earshot.Ended && i >= 0:
 		b.gone = append(b.gone, b.all[i].Name)
-		b.all = slices.Delete(slices.Clone(b.all), i, i+1)
+		b.all = slices.Delete(b.all, i, i+1)
 	case a.Act == earshot.Ended:
 	case i >= 0:
-		b.all = slices.Clone(b.all)
 		b.all[i] = is
 	default:
-		b.all = append(slices.Clip(b.all), is)
+		b.all = append(b.all, is)
 	}
 	return is, i >= 0
 }

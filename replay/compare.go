@@ -16,7 +16,7 @@ const near = 2 * time.Second
 
 // compare compares what was decided now with what is on record.
 func (h *simulation) compare(d *Day, now []earshot.Event) *Result {
-	res := &Result{Events: len(d.Events), Erased: h.erased, Revised: h.revised, Refused: h.refused, Differences: []Difference{}}
+	res := &Result{Events: len(d.Events), Erased: h.erased, Revised: h.revised, Refused: int(h.refused.Load()), Differences: []Difference{}}
 	on := make(map[earshot.EventID]int) // on record, in order
 	var then []earshot.Event
 	for _, e := range d.Events {

@@ -46,7 +46,7 @@ func (d *Day) Add(e earshot.Event) (more bool, err error) {
 	d.over = d.over || !e.At.Before(d.to)
 	switch {
 	case d.over:
-		d.close()
+		d.Close()
 		return false, nil
 	case d.room != "" && e.Room != d.room && !makesUp:
 	case !d.begun:
@@ -77,8 +77,8 @@ func (d *Day) remember(e earshot.Event, makesUp bool) {
 	kinds[e.Body.Kind()] = list
 }
 
-// close puts the past in order.
-func (d *Day) close() {
+// Close says that no event comes any more, and puts the past in order. It may be called again.
+func (d *Day) Close() {
 	for _, kinds := range d.past {
 		for kind, list := range kinds {
 			if kind != earshot.KindActor && kind != earshot.KindAgent && kind != earshot.KindReminder {
@@ -89,13 +89,6 @@ func (d *Day) close() {
 	}
 	slices.SortFunc(d.Past, func(a, b earshot.Event) int { return int(a.Sequence - b.Sequence) })
 	d.past = nil
-}
-
-// Close says that no event comes any more.
-func (d *Day) Close() {
-	if d.past != nil {
-		d.close()
-	}
 }
 
 // Empty reports whether nothing happened in any room.

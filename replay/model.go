@@ -116,13 +116,14 @@ func (m *model) replies(ctx context.Context, from llm.Origin, yield func(llm.Del
 	}
 	p := h.record.turns[turn]
 	if list := h.record.between[k]; len(list) > 0 && (p == nil || string(p.event.Author) != from.Agent) {
-		return m.tells(ctx, list[min(h.record.next("between "+k), len(list)-1)], yield)
+		told := list[min(h.record.next("between "+k), len(list)-1)].event
+		return say(ctx, string(told.Body.(earshot.Message).Text), told.At, 0, yield)
 	}
 	if p == nil {
 		return say(ctx, unanswered, time.Now(), 0, yield)
 	}
-	p.live(true)
-	defer p.live(false)
+	p.live.Store(true)
+	defer p.live.Store(false)
 	r := p.event.Body.(earshot.Reply)
 	pace := time.Duration(0)
 	if r.Cut != nil {
@@ -131,19 +132,23 @@ func (m *model) replies(ctx context.Context, from llm.Origin, yield func(llm.Del
 	if err := say(ctx, h.written(p.event, r), p.at, pace, yield); err != nil {
 		return err
 	}
+	err := p.await(ctx, r.Outcome)
+	if err == nil && r.Truncated {
+		yield(llm.Delta{Done: &llm.Done{Truncated: true}}, nil)
+		return errLeft
+	}
+	return err
+}
+
+// await returns when what is on record ends, as it ended.
+func (p *recordedSpeech) await(ctx context.Context, outcome earshot.Outcome) error {
 	select {
 	case <-p.over:
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
-	switch {
-	case r.Outcome == earshot.Failed:
+	if outcome == earshot.Failed {
 		return &llm.Error{Fault: llm.Broken, Engine: "record", Err: errors.New("it failed then")}
-	case r.Truncated:
-		if !yield(llm.Delta{Done: &llm.Done{Truncated: true}}, nil) {
-			return errLeft
-		}
-		return errLeft
 	}
 	return nil
 }
@@ -162,11 +167,6 @@ func (m *model) calls(ctx context.Context, s step, yield func(llm.Delta, error) 
 		return errLeft
 	}
 	return nil
-}
-
-// tells says what an agent told another within a turn.
-func (m *model) tells(ctx context.Context, s step, yield func(llm.Delta, error) bool) error {
-	return say(ctx, string(s.event.Body.(earshot.Message).Text), s.event.At, 0, yield)
 }
 
 // written returns what the model wrote of a reply, with what it said to the house: that it
@@ -220,20 +220,12 @@ func (m *model) thinks(ctx context.Context, from llm.Origin, yield func(llm.Delt
 		return err // this was another, which gave way before a word: of that nothing is on record
 	}
 	c.handed++
-	p.live(true)
-	defer p.live(false)
+	p.live.Store(true)
+	defer p.live.Store(false)
 	if b.Text != "" && !yield(llm.Delta{Text: string(b.Text)}, nil) {
 		return errLeft
 	}
-	select {
-	case <-p.over:
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-	if b.Outcome == earshot.Failed {
-		return &llm.Error{Fault: llm.Broken, Engine: "record", Err: errors.New("it failed then")}
-	}
-	return nil
+	return p.await(ctx, b.Outcome)
 }
 
 // thought returns the thought on record that one of now is, nil if it is none.

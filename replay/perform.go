@@ -82,9 +82,7 @@ func (h *simulation) meet(e earshot.Event) {
 func (h *simulation) begin(do func() error) {
 	h.doing.Go(func() {
 		if do() != nil {
-			h.mu.Lock()
-			h.refused++
-			h.mu.Unlock()
+			h.refused.Add(1)
 		}
 	})
 }
@@ -188,7 +186,7 @@ func (h *simulation) stretch(ctx context.Context, e earshot.Event, b earshot.Tho
 	if p == nil {
 		return
 	}
-	if b.Cut != nil && p.living() {
+	if b.Cut != nil && p.live.Load() {
 		if b.Dropped && b.Cut.Signal == interrupt.Command.String() && b.Cut.By != "" {
 			by := h.by[b.Cut.By]
 			h.begin(func() error {

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"earshot"
@@ -41,25 +42,15 @@ type record struct {
 // A recordedSpeech is a reply, or a segment of thought, and how it ends now.
 type recordedSpeech struct {
 	step
-	over chan struct{} // closed when its end has come
-	once sync.Once
+	over <-chan struct{} // closed when its end has come
+	end  func()          // says that it has; it may be called again
 
-	mu    sync.Mutex
-	lives bool
+	live atomic.Bool
 }
 
-func (p *recordedSpeech) end() { p.once.Do(func() { close(p.over) }) }
-
-func (p *recordedSpeech) live(is bool) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.lives = is
-}
-
-func (p *recordedSpeech) living() bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.lives
+func newSpeech(s step) *recordedSpeech {
+	over := make(chan struct{})
+	return &recordedSpeech{step: s, over: over, end: sync.OnceFunc(func() { close(over) })}
 }
 
 // A recordedThought is a thought, of its segments.
@@ -108,7 +99,7 @@ func (r *record) note(s step) {
 	}
 	switch b := e.Body.(type) {
 	case earshot.Reply:
-		r.turns[string(b.Turn)] = &recordedSpeech{step: s, over: make(chan struct{})}
+		r.turns[string(b.Turn)] = newSpeech(s)
 		k := key(string(b.About), string(e.Author))
 		r.answers[k] = append(r.answers[k], string(b.Turn))
 		for _, o := range b.Heard {
@@ -160,7 +151,7 @@ func (r *record) thought(s step, b earshot.Thought) {
 	case earshot.Asked:
 		return
 	}
-	p := &recordedSpeech{step: s, over: make(chan struct{})}
+	p := newSpeech(s)
 	r.parts[string(s.event.ID)] = p
 	r.thoughts[i].parts = append(r.thoughts[i].parts, p)
 }

@@ -153,12 +153,10 @@ func pass(ctx context.Context, at time.Time) error {
 	if d <= 0 || ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	t := time.NewTimer(d)
-	defer t.Stop()
 	select {
 	case <-ctx.Done():
 		return context.Cause(ctx)
-	case <-t.C:
+	case <-time.After(d):
 		return nil
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"earshot"
@@ -28,28 +29,18 @@ type simulation struct {
 	book    agentDirectory
 	journal *journal
 	rooms   map[earshot.RoomID]*roomStage
-	counter
-	doing sync.WaitGroup // what is brought in, and waits for something
+	named   atomic.Int64   // how many new things have got a name
+	doing   sync.WaitGroup // what is brought in, and waits for something
 
 	by      map[earshot.ParticipantID]earshot.Handle // of everybody, the one that they used last
 	erased  int
 	revised int
-
-	mu      sync.Mutex
-	refused int
+	refused atomic.Int64
 }
 
-// A counter gives what is new now a name that nothing on record has.
-type counter struct {
-	mu sync.Mutex
-	n  int
-}
-
-func (c *counter) next() earshot.EventID {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.n++
-	return earshot.EventID(fmt.Sprintf("again-%06d", c.n))
+// next gives what is new now a name that nothing on record has.
+func (h *simulation) next() earshot.EventID {
+	return earshot.EventID(fmt.Sprintf("again-%06d", h.named.Add(1)))
 }
 
 // A roomStage is one of its rooms, and the outlets in it.
@@ -72,7 +63,8 @@ func (s Setup) newSimulation(d *Day, plan []step) (*simulation, error) {
 		setup: s, record: recorded(plan), by: make(map[earshot.ParticipantID]earshot.Handle), rooms: make(map[earshot.RoomID]*roomStage),
 	}
 	h.names = names{then: make(map[string]string), now: make(map[string]string)}
-	h.book.begin(identified(s.Agents, d))
+	h.book.set = identified(s.Agents, d)
+	h.book.all = slices.Clone(h.book.set)
 	for _, e := range d.Past {
 		if a, ok := e.Body.(earshot.Agent); ok {
 			h.book.take(a)

@@ -125,26 +125,22 @@ func (t *Line) Complete(words []string, at int) []Suggestion {
 		all = t.arguments()
 	case assigned && strings.HasPrefix(name, "--"):
 		if f := t.flag(name); f != nil {
-			now = value
-			all = t.values(f.Value, f.Name)
-			if slices.Contains(all, Files) {
-				return []Suggestion{Files}
-			}
-			return prefixed(all, name+"=", now)
+			return prefixed(t.values(f.Value, f.Name), name+"=", value)
 		}
 	case strings.HasPrefix(now, "-"):
 		all = t.flags()
 	default:
 		all = t.arguments()
 	}
-	if slices.Contains(all, Files) {
-		return []Suggestion{Files}
-	}
 	return prefixed(all, "", now)
 }
 
-// prefixed returns those that begin with what is there, with what stands before them.
+// prefixed returns those that begin with what is there, with what stands before them; [Files]
+// alone if it is among them.
 func prefixed(all []Suggestion, before, now string) (fit []Suggestion) {
+	if slices.Contains(all, Files) {
+		return []Suggestion{Files}
+	}
 	for _, w := range all {
 		if strings.HasPrefix(strings.ToLower(w.Text), strings.ToLower(now)) {
 			fit = append(fit, Suggestion{before + w.Text, w.Help})

@@ -33,7 +33,7 @@ func Animation(frames []Frame, columns, rows int, rest time.Duration, title stri
 	all := pieces(frames, rows)
 	open(&b, width, height, title)
 	b.WriteString("<style>\n")
-	fmt.Fprintf(&b, "g g{animation:%ss step-end infinite}.o{visibility:hidden}\n", seconds(whole))
+	fmt.Fprintf(&b, "g g{animation:%vs step-end infinite}.o{visibility:hidden}\n", whole.Seconds())
 	for i, p := range all {
 		if k := keyframes(p, frames, whole); k != "" {
 			fmt.Fprintf(&b, "@keyframes k%d{%s}#k%d{animation-name:k%d}\n", i, k, i, i)
@@ -60,7 +60,9 @@ func pieces(frames []Frame, rows int) (all []piece) {
 		shown[i] = -1
 	}
 	for n, f := range frames {
-		now := append(drawn(f.Screen, rows), cursor(f))
+		now := make([]string, rows+1)
+		copy(now[:rows], drawn(f.Screen))
+		now[rows] = cursor(f)
 		for i, svg := range now {
 			if k := shown[i]; k >= 0 && all[k].svg == svg {
 				all[k].to = n + 1
@@ -71,22 +73,6 @@ func pieces(frames []Frame, rows int) (all []piece) {
 				shown[i] = len(all)
 				all = append(all, piece{n, n + 1, svg})
 			}
-		}
-	}
-	return all
-}
-
-// drawn draws each row of a screen, an empty one as "".
-func drawn(screen string, rows int) []string {
-	all := make([]string, rows)
-	var now look
-	for k, line := range strings.Split(strings.TrimRight(screen, "\n"), "\n") {
-		var b strings.Builder
-		for _, r := range runs(line, &now) {
-			draw(&b, r, margin+float64(k)*cellHeight)
-		}
-		if k < rows {
-			all[k] = b.String()
 		}
 	}
 	return all
@@ -115,5 +101,3 @@ func keyframes(p piece, frames []Frame, whole time.Duration) string {
 	}
 	return at(p.from) + "{visibility:visible}" + at(p.to) + "{visibility:hidden}"
 }
-
-func seconds(d time.Duration) string { return strconv.FormatFloat(d.Seconds(), 'f', -1, 64) }

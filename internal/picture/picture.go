@@ -52,19 +52,25 @@ type run struct {
 // SVG draws a screen of so many columns, of which screen has a row a line. Title says to
 // who cannot see it what it is.
 func SVG(screen string, columns int, title string) string {
-	rows := strings.Split(strings.TrimRight(screen, "\n"), "\n")
+	rows := drawn(screen)
 	width, height := float64(columns)*cellWidth+2*margin, float64(len(rows))*cellHeight+2*margin
 	var b strings.Builder
 	open(&b, width, height, title)
-	b.WriteString(letters)
+	b.WriteString(letters + strings.Join(rows, "") + "</g>\n</svg>\n")
+	return b.String()
+}
+
+// drawn draws each row of a screen, an empty one as "".
+func drawn(screen string) (rows []string) {
 	var now look
-	for k, line := range rows {
+	for k, line := range strings.Split(strings.TrimRight(screen, "\n"), "\n") {
+		var b strings.Builder
 		for _, r := range runs(line, &now) {
 			draw(&b, r, margin+float64(k)*cellHeight)
 		}
+		rows = append(rows, b.String())
 	}
-	b.WriteString("</g>\n</svg>\n")
-	return b.String()
+	return rows
 }
 
 // open begins a picture: its size, its title, its ground.
@@ -108,42 +114,38 @@ func runs(line string, now *look) (all []run) {
 
 // change does what the parameters of a sequence say.
 func (l *look) change(params string) {
-	for _, p := range strings.Split(params, ";") {
-		n, err := strconv.Atoi(p)
-		switch {
-		case p == "" || n == 0:
+	for p := range strings.SplitSeq(params, ";") {
+		n, _ := strconv.Atoi(p) // an empty one is 0
+		switch n {
+		case 0:
 			*l = look{}
-		case err != nil:
-		case n == 1:
+		case 1:
 			l.bold = true
-		case n == 2:
+		case 2:
 			l.dim = true
-		case n == 3:
-			l.italic = true
-		case n == 4:
-			l.underlined = true
-		case n == 7:
-			l.inverted = true
-		case n == 22:
+		case 3, 23:
+			l.italic = n == 3
+		case 4, 24:
+			l.underlined = n == 4
+		case 7, 27:
+			l.inverted = n == 7
+		case 22:
 			l.bold, l.dim = false, false
-		case n == 23:
-			l.italic = false
-		case n == 24:
-			l.underlined = false
-		case n == 27:
-			l.inverted = false
-		case n >= 30 && n <= 37:
-			l.front = palette[n-30]
-		case n == 39:
+		case 39:
 			l.front = ""
-		case n >= 40 && n <= 47:
-			l.back = palette[n-40]
-		case n == 49:
+		case 49:
 			l.back = ""
-		case n >= 90 && n <= 97:
-			l.front = palette[n-82]
-		case n >= 100 && n <= 107:
-			l.back = palette[n-92]
+		}
+		switch color := n % 10; {
+		case color > 7:
+		case n/10 == 3:
+			l.front = palette[color]
+		case n/10 == 4:
+			l.back = palette[color]
+		case n/10 == 9:
+			l.front = palette[8+color]
+		case n/10 == 10:
+			l.back = palette[8+color]
 		}
 	}
 }

@@ -26,45 +26,34 @@ import (
 // largest is the longest side of a picture of a scene, in pixels: the pictures are written by hand.
 const largest = 64
 
-// A frame is a picture that a camera of a scene shows from a time on.
-type frame struct {
-	camera  string
-	from    time.Duration // since the scene began
-	picture image.Image
+// A part is which camera a part of a scene is for, and from when on.
+type part struct {
+	camera string
+	from   time.Duration // since the scene began
 }
 
-// parseFrame reads a part that is named after a camera, perhaps a time, and .pgm.
-func parseFrame(name string, data []byte) (f frame, err error) {
-	if f.camera, f.from, err = before(name, ".pgm"); err == nil {
-		f.picture, err = parsePGM(data)
-	}
-	return f, err
+// A frame is a picture that a camera of a scene shows from a time on.
+type frame struct {
+	part
+	picture image.Image
 }
 
 // A film is what a camera of a scene sees from a time on, as the real helper recorded it.
 type film struct {
-	camera string
-	from   time.Duration // since the scene began
-	seen   see.Recording
+	part
+	seen see.Recording
 }
 
-// parseFilm reads a part that is named after a camera, perhaps a time, and .film.
-func parseFilm(name string, data []byte) (f film, err error) {
-	if f.camera, f.from, err = before(name, ".film"); err == nil {
-		f.seen, err = see.ParseRecording(data)
-	}
-	return f, err
-}
-
-// before parses the name of such a part: it returns the camera, and the time from which it applies.
-func before(name, ending string) (camera string, from time.Duration, err error) {
+// before parses the name of such a part: the camera, perhaps a time, and an ending.
+func before(name, ending string) (p part, err error) {
 	camera, at, timed := strings.Cut(strings.TrimSuffix(name, ending), " ")
+	p.camera = camera
 	if timed {
-		if from, err = time.ParseDuration(at); err != nil || from < 0 {
-			return "", 0, fmt.Errorf("%q is not a time; the name is one such as desk 10s%s", at, ending)
+		if p.from, err = time.ParseDuration(at); err != nil || p.from < 0 {
+			return p, fmt.Errorf("%q is not a time; the name is one such as desk 10s%s", at, ending)
 		}
 	}
-	return camera, from, nil
+	return p, nil
 }
 
 // play plays the film to the sense of a camera, as if the real helper saw it now.
@@ -83,11 +72,9 @@ type reel struct {
 
 // Run implements [webcam.CameraSource].
 func (r *reel) Run(ctx context.Context) error {
-	wait := time.NewTimer(r.from)
-	defer wait.Stop()
 	select {
 	case <-ctx.Done():
-	case <-wait.C:
+	case <-time.After(r.from):
 		r.seen.Play(ctx, r.show)
 	}
 	return nil

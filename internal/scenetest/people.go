@@ -35,9 +35,6 @@ func cast(part []byte) ([]participants.Participant, error) {
 	return all, nil
 }
 
-// registry returns a registry of the people and the agents of s.
-func (s *Scene) registry() (*participants.Registry, error) { return participants.Open(s.setup()) }
-
 // Cast returns the people whom s knows, as the section external_actors of the configuration, and the
 // agents, with and without a seat.
 func (s *Scene) Cast() (participants.Config, []agents.Record) {

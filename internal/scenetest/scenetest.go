@@ -88,6 +88,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -101,6 +102,7 @@ import (
 	"earshot/executive/tool/workspace"
 	"earshot/internal/testkit"
 	"earshot/llm/llmtest"
+	"earshot/models/see"
 	"earshot/participants"
 	"earshot/participants/agents"
 	"earshot/providers/replay"
@@ -145,11 +147,15 @@ func Parse(archive []byte) (*Scene, error) {
 		switch name {
 		case "*.pgm":
 			var picture frame
-			picture, err = parseFrame(f.Name, f.Data)
+			if picture.part, err = before(f.Name, ".pgm"); err == nil {
+				picture.picture, err = parsePGM(f.Data)
+			}
 			s.frames = append(s.frames, picture)
 		case "*.film":
 			var seen film
-			seen, err = parseFilm(f.Name, f.Data)
+			if seen.part, err = before(f.Name, ".film"); err == nil {
+				seen.seen, err = see.ParseRecording(f.Data)
+			}
 			s.films = append(s.films, seen)
 		case "config":
 			s.Config, err = configured(f.Data)
@@ -209,7 +215,7 @@ func (s *Scene) Perform(ctx context.Context) (said, asked string, err error) {
 	}
 	t := transcript{began: p.began, people: p.people}
 	if s.People != nil {
-		t.displays(p.house.displays())
+		t.displays(p.house.seen)
 	}
 	t.journal(p.journal.Events())
 	return t.String(), p.model.String(p.began), err
@@ -236,7 +242,7 @@ type performance struct {
 func (s *Scene) perform(ctx context.Context) (*performance, error) {
 	ctx, leave := context.WithCancel(ctx)
 	defer leave()
-	people, err := s.registry()
+	people, err := participants.Open(s.setup())
 	if err != nil {
 		return nil, err
 	}
@@ -263,7 +269,7 @@ func (s *Scene) perform(ctx context.Context) (*performance, error) {
 		seats := s.seats()
 		cfg.Agents, cfg.Recall = func() []agents.Record { return seats }, recall(journal)
 	}
-	house := newStage(room.New(cfg), people)
+	house := &stage{room: room.New(cfg), people: people, leaves: make(map[string]func())}
 	if s.People == nil {
 		house.open(seatOf(Ann))
 	}
@@ -310,12 +316,6 @@ func (s *Scene) aloud() bool {
 }
 
 func counter() func() earshot.EventID {
-	var mu sync.Mutex
-	n := 0
-	return func() earshot.EventID {
-		mu.Lock()
-		defer mu.Unlock()
-		n++
-		return earshot.EventID(fmt.Sprintf("e%04d", n))
-	}
+	var n atomic.Int64
+	return func() earshot.EventID { return earshot.EventID(fmt.Sprintf("e%04d", n.Add(1))) }
 }

@@ -20,11 +20,7 @@ type stage struct {
 	leaves map[string]func() // by session, for the open terminals
 
 	mu   sync.Mutex
-	seen []display
-}
-
-func newStage(r *room.Room, people *participants.Registry) *stage {
-	return &stage{room: r, people: people, leaves: make(map[string]func())}
+	seen []display // in order for each outlet; read only after the performance
 }
 
 // A seat is a terminal.
@@ -50,13 +46,6 @@ type display struct {
 	outlet string
 	event  earshot.Event
 	fault  string // why what was typed there was refused; otherwise empty
-}
-
-// displays returns everything that could be seen, in order for each outlet.
-func (s *stage) displays() []display {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.seen
 }
 
 func (s *stage) see(at display) {

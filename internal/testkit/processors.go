@@ -1,7 +1,10 @@
 package testkit
 
 import (
+	"os"
 	"runtime"
+	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -56,4 +59,14 @@ func processorShare() float64 {
 	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &used[1])
 	spent := time.Duration(used[1].Utime.Nano() - used[0].Utime.Nano() + used[1].Stime.Nano() - used[0].Stime.Nano())
 	return spent.Seconds() / (took.Seconds() * float64(processors))
+}
+
+// Need skips the test if EARSHOT_WITHOUT names what it needs, such as voice, or if this is a short
+// run. Anything that is not named there must be installed.
+func Need(t testing.TB, what string) {
+	t.Helper()
+	without := strings.FieldsFunc(os.Getenv("EARSHOT_WITHOUT"), func(r rune) bool { return r == ',' || r == ' ' })
+	if testing.Short() || slices.Contains(without, what) {
+		t.Skipf("told to do without %s", what)
+	}
 }

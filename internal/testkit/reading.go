@@ -47,3 +47,13 @@ func (r Reading) Ends(_ context.Context, turns []earshot.TurnID) ([]earshot.Even
 func (r Reading) Find(_ context.Context, ids []earshot.EventID) ([]earshot.Event, error) {
 	return r.read(func(e earshot.Event) bool { return slices.Contains(ids, e.ID) }), nil
 }
+
+// Bodies returns the bodies of one kind in some events.
+func Bodies[B earshot.Body](events []earshot.Event) (list []B) {
+	for _, e := range events {
+		if b, ok := e.Body.(B); ok {
+			list = append(list, b)
+		}
+	}
+	return list
+}

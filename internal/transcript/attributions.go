@@ -13,9 +13,11 @@ import (
 // back few, and of older ones the first word stands.
 const mostRevised = 4096
 
-// A journal has the last events of some kinds that somebody may see.
-type journal interface {
+// A Source is what has happened as somebody may see it: as the journal on this machine has it,
+// or as an earshot elsewhere tells it. Its methods are those of [store.Reader].
+type Source interface {
 	Last(ctx context.Context, kinds []earshot.Kind, n int) ([]earshot.Event, error)
+	Find(ctx context.Context, ids []earshot.EventID) ([]earshot.Event, error)
 }
 
 // An Attributions tells of utterances whose they turned out to be, by the event that says so
@@ -23,7 +25,7 @@ type journal interface {
 type Attributions map[earshot.EventID]earshot.Event
 
 // ReadAttributions returns what is known of that to whoever reads.
-func ReadAttributions(ctx context.Context, r journal) (Attributions, error) {
+func ReadAttributions(ctx context.Context, r Source) (Attributions, error) {
 	all, err := r.Last(ctx, []earshot.Kind{earshot.KindWhose}, mostRevised)
 	known := make(Attributions)
 	for _, e := range all { // the newest last
@@ -49,15 +51,16 @@ func (r Attributions) Apply(events []earshot.Event) []earshot.Event {
 // with whose they were taken for first, if that is somebody else.
 func (r Attributions) Mark(e earshot.Event, name func(earshot.ParticipantID) string) earshot.Event {
 	now := r.Apply([]earshot.Event{e})[0]
-	if u, ok := e.Body.(earshot.Utterance); ok && name(now.Author) != name(e.Author) {
+	u, ok := e.Body.(earshot.Utterance)
+	if !ok {
+		return now
+	}
+	if name(now.Author) != name(e.Author) {
 		u.Text += earshot.Text(fmt.Sprintf(" [first taken for %s]", name(e.Author)))
-		now.Body = u
 	}
-	if u, ok := now.Body.(earshot.Utterance); ok {
-		if later, revised := r[e.ID]; revised {
-			u.Sure = later.Body.(earshot.Attribution).Sure
-		}
-		now.Body = u
+	if later, revised := r[e.ID]; revised {
+		u.Sure = later.Body.(earshot.Attribution).Sure
 	}
+	now.Body = u
 	return now
 }

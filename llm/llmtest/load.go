@@ -58,48 +58,12 @@ type call struct {
 	Arguments map[string]any `yaml:"arguments"`
 }
 
-// Load reads a script from a file in YAML:
-//
-//	reply: I have no line for that.   # where no rule fits; must be there
-//	thinking: What could they mean?   # before it, if thinking is asked for
-//	every_seconds: 0.05               # from one word to the next; this if left out
-//	tools: true                       # false: it cannot call, but answers by a schema what it would
-//	vision: false                     # true: it is shown the pictures that come with a question
-//	rules:                            # the first that fits answers
-//	  - when: tides                   # stands in the last message of the user, in any case
-//	    reply: The tides are the sea's answer to the moon.
-//	    thinking: The moon, then.     # may be left out
-//	    every_seconds: 0.2            # as the script if left out
-//	  - when: shopping list
-//	    agent: Bob                    # only where the prompt says "You are Bob."
-//	    reply: I write it down.       # may be left out if there are calls
-//	    calls:                        # in this order, after the reply
-//	      - tool: write_file          # if it is not offered, the model says so
-//	        arguments: {path: list.txt, text: milk}
-//	  - result: written               # stands in what the last call came to; "" is anything
-//	    when: shopping                # may be left out beside result
-//	    reply: It is in list.txt.
-//	  - when: what do you see
-//	    pictures: 1                   # so many are shown
-//	    reply: A poster, and on it the tides.
-//	  - when: your turn
-//	    replies:                      # in place of one: one each time, then from the first again
-//	      - reply: Your turn, Bob.
-//	      - reply: No, yours.         # thinking and calls are as above
-//	  - for: thought                  # reply if left out: what it says; thought: what it thinks beside that
-//	    when: You were interrupted by # stands in the last message of all
-//	    reply: They are in a hurry, then.
-//	  - for: findings                 # what it answers when it is asked what it has found, by a schema
-//	    when: ""
-//	    reply: '{"findings":[{"text":"Ann is in a hurry.","evidence":["e1"],"confidence":0.8,"minutes":30,"worth_saying":false}]}'
+// Load reads a script from a file in YAML, of which docs/models.md has every key. An error lists every
+// fault with its line.
 //
 // A script without a rule for thoughts has no thoughts, and without one for findings has no
-// findings.
-//
-// A rule without result does not match after a call, so a model that has called something calls it
-// again only if a rule with result says so.
-//
-// An error lists every fault with its line.
+// findings. A rule without result does not match after a call, so a model that has called something
+// calls it again only if a rule with result says so.
 func Load(path string) (*Script, error) {
 	f, err := os.Open(path)
 	if err != nil {

@@ -274,12 +274,10 @@ func wait(ctx context.Context, every time.Duration) error {
 	if every <= 0 || ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	t := time.NewTimer(every)
-	defer t.Stop()
 	select {
 	case <-ctx.Done():
 		return context.Cause(ctx)
-	case <-t.C:
+	case <-time.After(every):
 		return nil
 	}
 }

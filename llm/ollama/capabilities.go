@@ -22,7 +22,10 @@ type modelCapabilities struct {
 // ability returns the model's abilities. The server is asked once; after an error with this model,
 // once more, since it may have been replaced.
 func (e *Engine) ability(ctx context.Context, name string) (modelCapabilities, error) {
-	if can, ok := e.known(name); ok {
+	e.mu.Lock()
+	can, known := e.capabilities[name]
+	e.mu.Unlock()
+	if known {
 		return can, nil
 	}
 	shown, err := e.client.Show(ctx, &api.ShowRequest{Model: name})
@@ -30,7 +33,7 @@ func (e *Engine) ability(ctx context.Context, name string) (modelCapabilities, e
 		return modelCapabilities{}, err
 	}
 	has := func(c model.Capability) bool { return slices.Contains(shown.Capabilities, c) }
-	can := modelCapabilities{
+	can = modelCapabilities{
 		tools:  has(model.CapabilityTools),
 		think:  has(model.CapabilityThinking),
 		vision: has(model.CapabilityVision),
@@ -50,14 +53,6 @@ func (e *Engine) Sees(ctx context.Context, model string) bool {
 	}
 	can, err := e.ability(ctx, name)
 	return err == nil && can.vision
-}
-
-// known returns an earlier answer.
-func (e *Engine) known(name string) (can modelCapabilities, ok bool) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	can, ok = e.capabilities[name]
-	return can, ok
 }
 
 // forget makes the next request ask again for the model's abilities, and whether it is loaded.

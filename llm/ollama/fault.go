@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"unicode"
 
 	"github.com/ollama/ollama/api"
 
@@ -40,9 +39,9 @@ func (e *Engine) fault(name string, err error) *llm.Error {
 		f.Fault, f.Cure = llm.Unsupported, "set executive.llm.model to one that can look at pictures; `earshot doctor` says whether it can"
 	case errors.Is(err, errTool):
 		f.Fault = llm.Unsupported
-	case foreign(err):
+	case violation(err) != nil:
 		f.Fault, f.Cure = llm.BadAnswer, e.elsewhere()
-	case unreachable(err):
+	case llm.NobodyAnswers(err):
 		f.Fault, f.Cure, f.Model = llm.Unreachable, e.start(), ""
 	case timedOut(err):
 		f.Fault, f.Cure = llm.Stalled, "ollama stop "+name
@@ -79,12 +78,15 @@ func (e *Engine) refused(name string, s api.StatusError) (llm.Fault, string) {
 	return llm.BadAnswer, e.elsewhere()
 }
 
-// complaints are Ollama's error texts and their meanings; the first match counts.
-var complaints = []struct {
+// A meaning is what a part of an error text of Ollama's means.
+type meaning struct {
 	says  string
 	fault llm.Fault
 	cure  string
-}{
+}
+
+// complaints are the meanings of Ollama's error texts; the first match counts.
+var complaints = []meaning{
 	{"exceeds the context length", llm.TooLong, "OLLAMA_CONTEXT_LENGTH=16384 ollama serve"},
 	{"exceeds maximum context", llm.TooLong, "OLLAMA_CONTEXT_LENGTH=16384 ollama serve"},
 	{"more system memory", llm.Unsupported, "set executive.llm.model to a smaller one; `ollama list` shows those installed"},
@@ -96,44 +98,40 @@ var complaints = []struct {
 
 // complainedOf returns the meaning of a complaint, or otherwise the usual one.
 func complainedOf(text string, usual llm.Fault) (llm.Fault, string) {
-	for _, c := range complaints {
-		if strings.Contains(text, c.says) {
-			return c.fault, c.cure
+	return meant(complaints, text, usual, "")
+}
+
+// meant returns the first of some meanings that a text has, or otherwise the usual one.
+func meant(meanings []meaning, text string, usual llm.Fault, cure string) (llm.Fault, string) {
+	for _, m := range meanings {
+		if strings.Contains(text, m.says) {
+			return m.fault, m.cure
 		}
 	}
-	return usual, ""
+	return usual, cure
 }
 
-// thoughtless reports whether the server says that the model cannot think.
-func thoughtless(err error) bool {
+// lacks reports whether the server says that the model does not support something.
+func lacks(err error, what string) bool {
 	s, ok := errors.AsType[api.StatusError](err)
-	return ok && s.StatusCode == http.StatusBadRequest && strings.Contains(s.ErrorMessage, "does not support thinking")
+	return ok && s.StatusCode == http.StatusBadRequest && strings.Contains(s.ErrorMessage, "does not support "+what)
 }
 
-// toolless reports whether the server says that the model cannot call tools.
-func toolless(err error) bool {
-	s, ok := errors.AsType[api.StatusError](err)
-	return ok && s.StatusCode == http.StatusBadRequest && strings.Contains(s.ErrorMessage, "does not support tools")
-}
-
-// foreign reports whether err shows that the server is not Ollama, or broken.
-func foreign(err error) bool {
-	for _, is := range []error{errLine, errReply, errRedirect, errNoReply} {
+// violation returns what shows that the server is not Ollama, or broken, without the page that err
+// may quote; nil if nothing does.
+func violation(err error) error {
+	for _, is := range []error{llm.ErrLine, llm.ErrReply, llm.ErrRedirect} {
 		if errors.Is(err, is) {
-			return true
+			return is
 		}
 	}
 	_, syntax := errors.AsType[*json.SyntaxError](err)
 	_, wrong := errors.AsType[*json.UnmarshalTypeError](err)
 	text := err.Error() // net/http has no types for these
-	return syntax || wrong || strings.Contains(text, "malformed HTTP") || strings.Contains(text, "headers exceeded")
-}
-
-// unreachable reports whether err says that nobody answers at all.
-func unreachable(err error) bool {
-	op, ok := errors.AsType[*net.OpError](err)
-	_, name := errors.AsType[*net.DNSError](err)
-	return name || ok && (op.Op == "dial" || op.Op == "proxyconnect")
+	if errors.Is(err, errNoReply) || syntax || wrong || strings.Contains(text, "malformed HTTP") || strings.Contains(text, "headers exceeded") {
+		return errNoReply
+	}
+	return nil
 }
 
 // timedOut reports whether err says that the server took too long.
@@ -169,27 +167,14 @@ func plain(err error) error {
 	if c, ok := errors.AsType[complaint](err); ok {
 		return errors.New(sentence(string(c)))
 	}
-	if foreign(err) {
-		return foreignSays(err)
+	if known := violation(err); known != nil {
+		return known
 	}
 	if u, ok := errors.AsType[*url.Error](err); ok {
 		return u.Err // without the address, which is in the engine's name already
 	}
 	return err
 }
-
-// foreignSays returns err without the page that it may quote.
-func foreignSays(err error) error {
-	for _, is := range []error{errLine, errReply, errRedirect} {
-		if errors.Is(err, is) {
-			return is
-		}
-	}
-	return errNoReply
-}
-
-// longest is how much of a server's sentence is quoted, in bytes.
-const longest = 200
 
 // sentence returns the server's text as one printable line, or "" if it begins like a page or an
 // object.
@@ -198,11 +183,5 @@ func sentence(text string) string {
 	if strings.HasPrefix(text, "<") || strings.HasPrefix(text, "{") {
 		return ""
 	}
-	text = strings.ToValidUTF8(text[:min(len(text), longest)], "")
-	return strings.Map(func(r rune) rune {
-		if !unicode.IsPrint(r) {
-			return ' '
-		}
-		return r
-	}, text)
+	return llm.Printable(text)
 }

@@ -3,38 +3,19 @@ package ollama
 import (
 	"bytes"
 	"cmp"
-	"errors"
-	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"strings"
 	"time"
+
+	"earshot/llm"
 )
 
-const (
-	maxLine  = 1 << 20  // bytes; a token takes some 150, a list of 2,000 models less than this
-	maxReply = 32 << 20 // bytes; 200,000 tokens, more than any model says
-
-	maxHeader = 64 << 10 // bytes; Ollama sends a few hundred
-
-	dialTime = 5 * time.Second // a running server accepts within milliseconds, over a bad line within this
-
-	// headerTime is the longest wait for the beginning of an answer. Ollama's headers come with the
-	// first token, and those of a reply in one piece with the last, so this matters only to callers
-	// without a ladder: it must outlast a model that is loaded from a slow disk and then speaks for
-	// minutes.
-	headerTime = 15 * time.Minute
-
-	idleTime = time.Minute // an idle connection is kept between two turns of a conversation
-)
-
-// Violations by a server.
-var (
-	errLine     = fmt.Errorf("sent a line of more than %d bytes", maxLine)
-	errReply    = fmt.Errorf("sent a reply of more than %d bytes", maxReply)
-	errRedirect = errors.New("redirects elsewhere")
-)
+// headerTime is the longest wait for the beginning of an answer. Ollama's headers come with the
+// first token, and those of a reply in one piece with the last, so this matters only to callers
+// without a ladder: it must outlast a model that is loaded from a slow disk and then speaks for
+// minutes.
+const headerTime = 15 * time.Minute
 
 // guarded returns a client that refuses redirects and enforces the limits, on the connections of
 // base or on its own.
@@ -43,29 +24,14 @@ func guarded(base *http.Client) *http.Client {
 	if base != nil {
 		*client = *base
 	}
-	transport := client.Transport
-	if transport == nil {
-		transport = newTransport()
+	if client.Transport == nil {
+		own := llm.NewTransport()
+		own.ResponseHeaderTimeout = headerTime
+		client.Transport = own
 	}
-	client.Transport = limits{transport}
-	client.CheckRedirect = func(*http.Request, []*http.Request) error { return errRedirect }
+	client.Transport = limits{client.Transport}
+	client.CheckRedirect = func(*http.Request, []*http.Request) error { return llm.ErrRedirect }
 	return client
-}
-
-// newTransport returns connections of our own. HTTP/2 stays off, so that a cut closes the
-// connection, which is what Ollama watches. A proxy from the environment is never used for this
-// machine: see [http.ProxyFromEnvironment].
-func newTransport() *http.Transport {
-	return &http.Transport{
-		Proxy:                  http.ProxyFromEnvironment,
-		DialContext:            (&net.Dialer{Timeout: dialTime}).DialContext,
-		TLSHandshakeTimeout:    dialTime,
-		ResponseHeaderTimeout:  headerTime,
-		MaxResponseHeaderBytes: maxHeader,
-		MaxIdleConnsPerHost:    4, // as many as most machines have slots
-		IdleConnTimeout:        idleTime,
-		DisableCompression:     true,
-	}
 }
 
 // limits is a transport with bounded replies, by line and in total.
@@ -122,16 +88,16 @@ func (l *limited) count(p []byte) error {
 		l.line, p = 0, p[i+1:]
 	}
 	long = cmp.Or(long, l.grow(len(p)))
-	if l.total > maxReply && !l.endless {
-		return errReply
+	if l.total > llm.MaxReply && !l.endless {
+		return llm.ErrReply
 	}
 	return long
 }
 
 // grow makes the line n bytes longer.
 func (l *limited) grow(n int) error {
-	if l.line += n; l.line > maxLine {
-		return errLine
+	if l.line += n; l.line > llm.MaxLine {
+		return llm.ErrLine
 	}
 	return nil
 }

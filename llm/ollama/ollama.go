@@ -56,11 +56,6 @@ type Config struct {
 	// Model answers requests that name none.
 	Model string
 
-	// KeepAlive is how long the model stays in memory after a reply. Zero
-	// leaves that to the server, whose default is five minutes; a negative
-	// one keeps it for ever.
-	KeepAlive time.Duration
-
 	// Tools is how the model calls tools; empty means [llm.Auto], which depends on what the server
 	// reports about it.
 	Tools llm.ToolUse

@@ -84,7 +84,7 @@ func (e *Engine) Unload(ctx context.Context, model string) error {
 		Model:     name,
 		Stream:    new(false),
 		KeepAlive: &api.Duration{},
-	}, &reply{give: func(llm.Delta) error { return nil }})
+	}, &llm.ReplyReader{Give: func(llm.Delta) error { return nil }})
 	if err != nil {
 		return e.ended(ctx, name, err)
 	}

@@ -24,12 +24,8 @@ const pulls = 10 * time.Minute
 // errQuiet says that a download shows none.
 var errQuiet = fmt.Errorf("nothing came for %v", pulls)
 
-// pullComplaints are Ollama's error texts about downloads, and their meanings.
-var pullComplaints = []struct {
-	says  string
-	fault llm.Fault
-	cure  string
-}{
+// pullComplaints are the meanings of Ollama's error texts about downloads.
+var pullComplaints = []meaning{
 	{"file does not exist", llm.NoModel, "write the name as https://ollama.com/library has it, such as llama3.2:3b"},
 	{"invalid model name", llm.NoModel, "write the name as https://ollama.com/library has it, such as llama3.2:3b"},
 	{"no space left", llm.NoDisk, "make room on the disk where Ollama keeps its models (OLLAMA_MODELS, usually ~/.ollama/models); what was downloaded is kept"},
@@ -58,11 +54,8 @@ func (e *Engine) Pull(ctx context.Context, model string, tell func(llm.Progress)
 		return context.Cause(ctx)
 	}
 	f := e.fault(model, err)
-	for _, c := range pullComplaints {
-		if f.Err != nil && strings.Contains(f.Err.Error(), c.says) {
-			f.Fault, f.Cure = c.fault, c.cure
-			break
-		}
+	if f.Err != nil {
+		f.Fault, f.Cure = meant(pullComplaints, f.Err.Error(), f.Fault, f.Cure)
 	}
 	return f
 }

@@ -44,29 +44,25 @@ type line struct {
 	Error           string `json:"error"`
 }
 
-// A reply is a reply being read.
-type reply struct {
-	thoughts llm.Thoughts
-	calls    llm.Calls
-	called   int
-	give     func(llm.Delta) error
-}
-
 // read passes on the pieces of a reply, with thoughts separate, then its calls, and its end last.
 // A reply that does not say that it has ended is an error, however cleanly the server closed the
 // connection.
-func (r *reply) read(body io.Reader) error {
-	lines := bufio.NewReader(body)
-	for {
+func read(r *llm.ReplyReader, body io.Reader) error {
+	calls := 0
+	for lines := bufio.NewReader(body); ; {
 		l, err := next(lines)
 		if err != nil {
 			return err
 		}
-		if err := r.pieces(l); err != nil {
+		if err := l.give(r, &calls); err != nil {
 			return err
 		}
 		if l.Done {
-			return r.end(l)
+			return r.End(llm.Done{
+				Truncated:    l.DoneReason == "length",
+				PromptTokens: max(l.PromptEvalCount, 0),
+				ReplyTokens:  max(l.EvalCount, 0),
+			})
 		}
 	}
 }
@@ -103,49 +99,22 @@ func ended(err error) error {
 	return err
 }
 
-// pieces passes on the text in l, and keeps its calls. A line without content is a sign of life,
-// and passed on as such.
-func (r *reply) pieces(l *line) error {
+// give passes on the text in l, and keeps its calls, of which there were so many before. A line
+// without content is a sign of life, and passed on as such.
+func (l *line) give(r *llm.ReplyReader, calls *int) error {
 	if l.Message.Thinking != "" || l.Message.Content == "" && !l.Done {
-		if err := r.give(llm.Delta{Thinking: l.Message.Thinking}); err != nil {
+		if err := r.Think(l.Message.Thinking); err != nil {
 			return err
 		}
 	}
-	if err := r.pass(r.thoughts.Next(l.Message.Content)); err != nil {
+	if err := r.Text(l.Message.Content); err != nil {
 		return err
 	}
 	for _, c := range l.Message.ToolCalls { // complete, and not always numbered
-		if err := r.calls.Add(r.called, c.ID, c.Function.Name, string(c.Function.Arguments)); err != nil {
+		if err := r.Calls.Add(*calls, c.ID, c.Function.Name, string(c.Function.Arguments)); err != nil {
 			return err
 		}
-		r.called++
-	}
-	return nil
-}
-
-// end passes on what was kept, and the end in l.
-func (r *reply) end(l *line) error {
-	done := &llm.Done{
-		Truncated:    l.DoneReason == "length",
-		PromptTokens: max(l.PromptEvalCount, 0),
-		ReplyTokens:  max(l.EvalCount, 0),
-	}
-	if err := r.pass(r.thoughts.End()); err != nil {
-		return err
-	}
-	calls, err := r.calls.End(done.Truncated)
-	if err != nil {
-		return err
-	}
-	return r.pass(append(calls, llm.Delta{Done: done}))
-}
-
-// pass passes deltas on.
-func (r *reply) pass(deltas []llm.Delta) error {
-	for _, d := range deltas {
-		if err := r.give(d); err != nil {
-			return err
-		}
+		*calls++
 	}
 	return nil
 }

@@ -16,7 +16,7 @@ var errTool = errors.New("the parameters of a tool are not the schema of an obje
 
 // request converts req for Ollama. It depends only on its arguments, so that a prompt that begins
 // like the last one finds the server's cache warm.
-func (e *Engine) request(name string, req *llm.Request, think bool) (*api.ChatRequest, error) {
+func request(name string, req *llm.Request, think bool) (*api.ChatRequest, error) {
 	tools, err := toolsOf(req)
 	if err != nil {
 		return nil, err
@@ -37,9 +37,6 @@ func (e *Engine) request(name string, req *llm.Request, think bool) (*api.ChatRe
 		// While a model writes a call, which may take minutes, the server sends nothing except
 		// these.
 		Logprobs: len(tools) > 0,
-	}
-	if e.config.KeepAlive != 0 {
-		c.KeepAlive = &api.Duration{Duration: e.config.KeepAlive}
 	}
 	return c, nil
 }

@@ -75,9 +75,9 @@ func (e *Engine) answer(ctx context.Context, name string, req *llm.Request, give
 	}
 	for {
 		switch err = e.chat(ctx, name, req, can, give); {
-		case can.think && thoughtless(err):
+		case can.think && lacks(err, "thinking"):
 			can.think = false
-		case can.tools && toolless(err) && e.config.Tools != llm.Native:
+		case can.tools && lacks(err, "tools") && e.config.Tools != llm.Native:
 			can.tools = false
 		case errors.Is(err, llm.ErrNoChoice): // its server does not enforce the schema
 			req = llm.WithoutTools(req)
@@ -93,34 +93,16 @@ func (e *Engine) chat(ctx context.Context, name string, req *llm.Request, can mo
 	if !can.tools {
 		req, choice = llm.EmulateTools(req)
 	}
-	c, err := e.request(name, req, think)
+	c, err := request(name, req, think)
 	if err != nil {
 		return err
 	}
-	r := &reply{thoughts: llm.Thoughts{Opened: can.opened && !think, Leading: choice}, give: give}
-	if choice {
-		r.give = chosen(give)
-	}
-	return e.ask(ctx, c, r)
-}
-
-// chosen returns a give for a reply that is a choice.
-func chosen(give func(llm.Delta) error) func(llm.Delta) error {
-	var c llm.ToolChoiceReader
-	return func(d llm.Delta) error {
-		said, broken := c.Next(d)
-		for _, d := range said {
-			if err := give(d); err != nil {
-				return err
-			}
-		}
-		return broken
-	}
+	return e.ask(ctx, c, &llm.ReplyReader{Give: give, Choice: choice, Thoughts: llm.Thoughts{Opened: can.opened && !think, Leading: choice}})
 }
 
 // ask sends c and reads the reply, to its last line. The connection is free again, or closed, when
 // it returns.
-func (e *Engine) ask(ctx context.Context, c *api.ChatRequest, r *reply) error {
+func (e *Engine) ask(ctx context.Context, c *api.ChatRequest, r *llm.ReplyReader) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	body, err := e.post(ctx, "/api/chat", c)
@@ -128,7 +110,7 @@ func (e *Engine) ask(ctx context.Context, c *api.ChatRequest, r *reply) error {
 		return err
 	}
 	defer body.Close()
-	err = r.read(body)
+	err = read(r, body)
 	if err == nil {
 		drain(body, cancel)
 	}
@@ -161,8 +143,8 @@ func (e *Engine) post(ctx context.Context, path string, asked any) (io.ReadClose
 // refusal returns a server's text with an unsuccessful status.
 func refusal(resp *http.Response) error {
 	refused := api.StatusError{StatusCode: resp.StatusCode}
-	data, _ := io.ReadAll(io.LimitReader(resp.Body, maxHeader)) // half an explanation is ignored, which does no harm
-	json.Unmarshal(data, &refused)                              // anything but JSON is another server's page, and is not quoted
+	data, _ := io.ReadAll(io.LimitReader(resp.Body, llm.MaxHeader)) // half an explanation is ignored, which does no harm
+	json.Unmarshal(data, &refused)                                  // anything but JSON is another server's page, and is not quoted
 	return refused
 }
 

@@ -13,7 +13,6 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
-	"unicode"
 
 	"github.com/openai/openai-go/v3/packages/ssestream"
 
@@ -123,13 +122,16 @@ func (e *Engine) fault(ctx context.Context, req *llm.Request, err error) error {
 	case errors.Is(err, http.ErrSchemeMismatch):
 		f.Fault, f.Err, f.Cure = llm.BadAnswer, http.ErrSchemeMismatch, "begin executive.llm.host with http://"
 	case unreachable(err):
-		f.Fault, f.Model, f.Err = llm.Unreachable, "", bare(err)
+		f.Fault, f.Model, f.Err = llm.Unreachable, "", err
+		if u, ok := errors.AsType[*url.Error](err); ok {
+			f.Err = u.Err // without the address, which is in the engine's name already
+		}
 		f.Cure = "start the server, or set executive.llm.host: nothing answers at " + e.base.Host
 	case lost(err):
 		f.Err = errUnfinished
 	default:
 		f.Fault, f.Cure = llm.BadAnswer, "set executive.llm.host to a server that speaks OpenAI's protocol"
-		if known := one(err, errLine, errReply, errRedirect, errPage); known != nil {
+		if known := one(err, llm.ErrLine, llm.ErrReply, llm.ErrRedirect, errPage); known != nil {
 			f.Err = known
 		}
 	}
@@ -267,24 +269,14 @@ func one(err error, known ...error) error {
 
 // unreachable reports whether err says that nobody answers at all, or nobody who can be trusted.
 func unreachable(err error) bool {
-	op, ok := errors.AsType[*net.OpError](err)
-	_, name := errors.AsType[*net.DNSError](err)
 	_, stranger := errors.AsType[*tls.CertificateVerificationError](err)
-	return name || stranger || ok && (op.Op == "dial" || op.Op == "proxyconnect")
+	return stranger || llm.NobodyAnswers(err)
 }
 
 // lost reports whether err is a broken connection.
 func lost(err error) bool {
 	_, ok := errors.AsType[*net.OpError](err)
 	return ok || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
-}
-
-// bare returns err without the address, which is in the engine's name already.
-func bare(err error) error {
-	if u, ok := errors.AsType[*url.Error](err); ok {
-		return u.Err
-	}
-	return err
 }
 
 // broken returns the refusal that ended a stream, if there is one.
@@ -295,18 +287,9 @@ func broken(err error) error {
 	return err
 }
 
-// longestSentence is how much of a server's text is quoted, in bytes.
-const longestSentence = 200
-
 // quoted returns s with the server's text, as one printable line, unless that repeats the request.
 func quoted(s *status, req *llm.Request) error {
-	line := strings.ToValidUTF8(s.text[:min(len(s.text), longestSentence)], "")
-	line = strings.TrimSpace(strings.Map(func(r rune) rune {
-		if !unicode.IsPrint(r) {
-			return ' '
-		}
-		return r
-	}, line))
+	line := strings.TrimSpace(llm.Printable(s.text))
 	if line == "" || strings.HasPrefix(line, "<") || llm.Repeats(line, req) {
 		return errors.New(s.Error()) // not s, which contains the text
 	}

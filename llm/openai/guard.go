@@ -3,19 +3,17 @@ package openai
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"io"
 	"mime"
-	"net"
 	"net/http"
 	"net/http/httptrace"
 	"strings"
 	"time"
+
+	"earshot/llm"
 )
 
 const (
-	maxLine  = 1 << 20  // bytes; a token takes some 300
-	maxReply = 32 << 20 // bytes; 100,000 tokens, more than any model says
 	maxFault = 64 << 10 // bytes of an error page; only a sentence is used
 
 	// linger is how long the end of a stream may take after [DONE]. It comes in the same packet; a
@@ -23,29 +21,11 @@ const (
 	linger = 50 * time.Millisecond
 )
 
-// Violations by a server.
+// Violations by a server, besides those of all.
 var (
-	errLine     = fmt.Errorf("sent a line of more than %d bytes", maxLine)
-	errReply    = fmt.Errorf("sent a reply of more than %d bytes", maxReply)
-	errRedirect = errors.New("redirects elsewhere")
-	errPage     = errors.New("sent a web page")
-	errWhole    = errors.New("does not stream")
+	errPage  = errors.New("sent a web page")
+	errWhole = errors.New("does not stream")
 )
-
-// newTransport returns connections of our own. HTTP/2 stays off, so that a cut closes the
-// connection, which is what such servers watch. A proxy from the environment is never used for
-// this machine: see [http.ProxyFromEnvironment].
-func newTransport() http.RoundTripper {
-	return transport{&http.Transport{
-		Proxy:                  http.ProxyFromEnvironment,
-		DialContext:            (&net.Dialer{Timeout: dialTime}).DialContext,
-		TLSHandshakeTimeout:    dialTime,
-		MaxResponseHeaderBytes: maxHeader,
-		MaxIdleConnsPerHost:    4, // as many as most machines have slots
-		IdleConnTimeout:        idleTime,
-		DisableCompression:     true, // a small reply must not become a large one here
-	}}
-}
 
 // A transport sends a request again if the connection had been used before and ends without an
 // answer: llama.cpp closes connections that it has promised to keep, also while the next prompt is
@@ -75,7 +55,7 @@ func (t transport) RoundTrip(r *http.Request) (*http.Response, error) {
 func sameServer(r *http.Request, via []*http.Request) error {
 	const most = 3 // a path with a superfluous slash causes one
 	if from := via[0].URL; len(via) > most || r.URL.Scheme != from.Scheme || r.URL.Host != from.Host {
-		return errRedirect
+		return llm.ErrRedirect
 	}
 	return nil
 }
@@ -156,8 +136,8 @@ func (g *guard) Close() error {
 
 // count records that p was read, and returns the limit that is exceeded. Only a stream has lines.
 func (g *guard) count(p []byte) error {
-	if g.total += len(p); g.total > maxReply {
-		return errReply
+	if g.total += len(p); g.total > llm.MaxReply {
+		return llm.ErrReply
 	}
 	for g.stream {
 		i := bytes.IndexByte(p, '\n')
@@ -180,8 +160,8 @@ func (g *guard) count(p []byte) error {
 func (g *guard) grow(p []byte) error {
 	const enough = len("data: [DONE]\r") + 1 // enough to recognise that line
 	g.start = append(g.start, p[:min(len(p), max(0, enough-len(g.start)))]...)
-	if g.line += len(p); g.line > maxLine {
-		return errLine
+	if g.line += len(p); g.line > llm.MaxLine {
+		return llm.ErrLine
 	}
 	return nil
 }

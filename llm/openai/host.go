@@ -45,7 +45,3 @@ func scheme(host string) string {
 	}
 	return "https://"
 }
-
-// official reports whether u is OpenAI's own, which has renamed a parameter that the others still
-// use.
-func official(u *url.URL) bool { return u.Hostname() == "api.openai.com" }

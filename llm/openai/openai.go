@@ -40,16 +40,9 @@ import (
 	"earshot/llm"
 )
 
-const (
-	dialTime = 5 * time.Second // a running server accepts within milliseconds, over a bad line within this
-
-	// longest is how long one request may take, for callers without a ladder: it must outlast a
-	// slow model that thinks at length.
-	longest = 30 * time.Minute
-
-	maxHeader = 64 << 10    // bytes; servers send some hundred, gateways some thousand
-	idleTime  = time.Minute // an idle connection is kept between two turns of a conversation
-)
+// longest is how long one request may take, for callers without a ladder: it must outlast a slow
+// model that thinks at length.
+const longest = 30 * time.Minute
 
 // Config says which server, and which model there. Host and Model are needed.
 type Config struct {
@@ -63,11 +56,6 @@ type Config struct {
 
 	// Key is sent as a bearer token. Servers at home need none.
 	Key field.Secret
-
-	// Opened says that the model's template ends in an opening tag, so that the reply begins in the
-	// middle of a thought and only closes it; see [llm.Thoughts]. For servers that separate
-	// thoughts themselves it must be false.
-	Opened bool
 
 	// Tools is how the model calls tools. Empty means [llm.Auto]: by itself, unless the server
 	// refuses that; from then on by schema.
@@ -105,7 +93,7 @@ func New(c Config) (*Engine, error) {
 	}
 	client := &http.Client{Transport: c.Transport, CheckRedirect: sameServer}
 	if client.Transport == nil {
-		client.Transport = newTransport()
+		client.Transport = transport{llm.NewTransport()}
 	}
 	options := []option.RequestOption{
 		option.WithBaseURL(base.String()),

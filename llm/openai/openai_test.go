@@ -101,36 +101,34 @@ const (
 func TestStream(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
-		opened bool
 		events []string
 		want   string
 		done   llm.Done
 	}{
-		{"a reply", false, []string{`{"choices":[{"index":0,"delta":{"role":"assistant","content":""}}]}`, piece("The"), piece(" tides."), stop("stop"), counts, done},
+		{"a reply", []string{`{"choices":[{"index":0,"delta":{"role":"assistant","content":""}}]}`, piece("The"), piece(" tides."), stop("stop"), counts, done},
 			"The| tides.", llm.Done{PromptTokens: 9, ReplyTokens: 4}},
-		{"no counts", false, []string{piece("The"), stop("stop"), done}, "The", llm.Done{}},
-		{"truncated", false, []string{piece("The"), stop("length"), done}, "The", llm.Done{Truncated: true}},
-		{"the reason with the last piece", false, []string{`{"choices":[{"delta":{"content":"The"},"finish_reason":"length"}]}`, done}, "The", llm.Done{Truncated: true}},
-		{"no reason, but the end", false, []string{piece("The"), done}, "The", llm.Done{}},
-		{"the reason, but no end", false, []string{piece("The"), stop("stop")}, "The", llm.Done{}},
-		{"an empty reply", false, []string{stop("stop"), done}, "", llm.Done{}},
-		{"comments and other events", false, []string{piece("The") + "\n\n: busy\n\nretry: 3", stop("stop"), done}, "The", llm.Done{}},
-		{"thoughts of one kind", false, []string{`{"choices":[{"delta":{"reasoning_content":"Hm."}}]}`, piece("The"), stop("stop"), done}, "[Hm.]|The", llm.Done{}},
-		{"thoughts of another", false, []string{`{"choices":[{"delta":{"content":null,"reasoning":"Hm."}}]}`, piece("The"), stop("stop"), done}, "[Hm.]|The", llm.Done{}},
-		{"thoughts of both kinds", false, []string{`{"choices":[{"delta":{"reasoning":"Hm.","reasoning_content":"Hm."}}]}`, stop("stop"), done}, "[Hm.]", llm.Done{}},
-		{"thoughts that are no text", false, []string{`{"choices":[{"delta":{"reasoning":{"a":1},"reasoning_content":null,"content":"The"}}]}`, stop("stop"), done}, "The", llm.Done{}},
-		{"thoughts in tags", false, []string{piece("<thi"), piece("nk>Hm.</th"), piece("ink>The"), stop("stop"), done}, "[Hm.]|The", llm.Done{}},
-		{"thoughts never closed", false, []string{piece("The <think>H"), piece("m."), stop("stop"), done}, "The |[H]|[m.]", llm.Done{}},
-		{"thoughts opened by the prompt", true, []string{piece("Hm."), piece("</think>The"), stop("stop"), done}, "[Hm.]|The", llm.Done{}},
-		{"half a tag at the end", false, []string{piece("a <thi"), stop("stop"), done}, "a |<thi", llm.Done{}},
-		{"a refusal", false, []string{`{"choices":[{"delta":{"refusal":"No."}}]}`, stop("stop"), done}, "No.", llm.Done{}},
-		{"a second choice", false, []string{`{"choices":[{"index":1,"delta":{"content":"Not this"}},{"index":0,"delta":{"content":"The"}}]}`, stop("stop"), done}, "The", llm.Done{}},
-		{"half a rune", false, []string{`{"choices":[{"delta":{"content":"a\ud83d"}}]}`, stop("stop"), done}, "a\ufffd", llm.Done{}},
+		{"no counts", []string{piece("The"), stop("stop"), done}, "The", llm.Done{}},
+		{"truncated", []string{piece("The"), stop("length"), done}, "The", llm.Done{Truncated: true}},
+		{"the reason with the last piece", []string{`{"choices":[{"delta":{"content":"The"},"finish_reason":"length"}]}`, done}, "The", llm.Done{Truncated: true}},
+		{"no reason, but the end", []string{piece("The"), done}, "The", llm.Done{}},
+		{"the reason, but no end", []string{piece("The"), stop("stop")}, "The", llm.Done{}},
+		{"an empty reply", []string{stop("stop"), done}, "", llm.Done{}},
+		{"comments and other events", []string{piece("The") + "\n\n: busy\n\nretry: 3", stop("stop"), done}, "The", llm.Done{}},
+		{"thoughts of one kind", []string{`{"choices":[{"delta":{"reasoning_content":"Hm."}}]}`, piece("The"), stop("stop"), done}, "[Hm.]|The", llm.Done{}},
+		{"thoughts of another", []string{`{"choices":[{"delta":{"content":null,"reasoning":"Hm."}}]}`, piece("The"), stop("stop"), done}, "[Hm.]|The", llm.Done{}},
+		{"thoughts of both kinds", []string{`{"choices":[{"delta":{"reasoning":"Hm.","reasoning_content":"Hm."}}]}`, stop("stop"), done}, "[Hm.]", llm.Done{}},
+		{"thoughts that are no text", []string{`{"choices":[{"delta":{"reasoning":{"a":1},"reasoning_content":null,"content":"The"}}]}`, stop("stop"), done}, "The", llm.Done{}},
+		{"thoughts in tags", []string{piece("<thi"), piece("nk>Hm.</th"), piece("ink>The"), stop("stop"), done}, "[Hm.]|The", llm.Done{}},
+		{"thoughts never closed", []string{piece("The <think>H"), piece("m."), stop("stop"), done}, "The |[H]|[m.]", llm.Done{}},
+		{"half a tag at the end", []string{piece("a <thi"), stop("stop"), done}, "a |<thi", llm.Done{}},
+		{"a refusal", []string{`{"choices":[{"delta":{"refusal":"No."}}]}`, stop("stop"), done}, "No.", llm.Done{}},
+		{"a second choice", []string{`{"choices":[{"index":1,"delta":{"content":"Not this"}},{"index":0,"delta":{"content":"The"}}]}`, stop("stop"), done}, "The", llm.Done{}},
+		{"half a rune", []string{`{"choices":[{"delta":{"content":"a\ud83d"}}]}`, stop("stop"), done}, "a\ufffd", llm.Done{}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { events(w, tt.events...) }))
 			defer testkit.Finish(t, testkit.Patience, "the end of the server", server.Close)
-			e := engine(t, openai.Config{Host: server.URL, Model: "parrot", Opened: tt.opened})
+			e := engine(t, openai.Config{Host: server.URL, Model: "parrot"})
 			got, done, err := ask(t.Context(), e, hello)
 			if err != nil || got != tt.want {
 				t.Errorf("says %q, %v; want %q", got, err, tt.want)

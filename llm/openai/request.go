@@ -31,7 +31,7 @@ func (e *Engine) params(req *llm.Request) openai.ChatCompletionNewParams {
 		Temperature: openai.Float(req.Temperature),
 	}
 	most := openai.Int(int64(cmp.Or(req.MaxTokens, defaultTokens)))
-	if official(e.base) {
+	if e.base.Hostname() == "api.openai.com" { // OpenAI's own has renamed a parameter that the others still use
 		p.MaxCompletionTokens = most
 	} else {
 		p.MaxTokens = most

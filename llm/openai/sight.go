@@ -17,7 +17,10 @@ import (
 // once.
 func (e *Engine) Sees(ctx context.Context, model string) bool {
 	name := e.model(&llm.Request{Model: model})
-	if sees, known := e.seen(name); known {
+	e.mu.Lock()
+	sees, known := e.sees[name]
+	e.mu.Unlock()
+	if known {
 		return sees
 	}
 	if e.config.Vision && name == e.config.Model {
@@ -32,14 +35,6 @@ func (e *Engine) Sees(ctx context.Context, model string) bool {
 	defer e.mu.Unlock()
 	e.sees[name] = slices.Contains(can, name)
 	return e.sees[name]
-}
-
-// seen returns what is known about a model.
-func (e *Engine) seen(name string) (sees, known bool) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	sees, known = e.sees[name]
-	return sees, known
 }
 
 // shown returns req with pictures only for a model that can see.

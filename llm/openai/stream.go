@@ -56,9 +56,12 @@ func (e *Engine) adapt(ctx context.Context, req *llm.Request, yield func(llm.Del
 
 // answer requests a reply and passes it on.
 func (e *Engine) answer(ctx context.Context, req *llm.Request, choice bool, yield func(llm.Delta, error) bool) error {
-	r := &reply{yield: yield, thoughts: llm.Thoughts{Opened: e.config.Opened, Leading: choice}}
-	if choice {
-		r.choice = new(llm.ToolChoiceReader)
+	r := &reply{ReplyReader: llm.ReplyReader{Choice: choice, Thoughts: llm.Thoughts{Leading: choice}}}
+	r.Give = func(d llm.Delta) error {
+		if !yield(d, nil) {
+			return errLeft
+		}
+		return nil
 	}
 	if req.Whole {
 		return e.whole(ctx, req, r)
@@ -83,9 +86,9 @@ func (e *Engine) pieces(ctx context.Context, req *llm.Request, r *reply) error {
 		}
 	}
 	if !r.finished && !g.ended {
-		return cmp.Or(cause(ctx), broken(s.Err()), errUnfinished)
+		return cmp.Or(context.Cause(ctx), broken(s.Err()), errUnfinished)
 	}
-	return r.end()
+	return r.End(r.done)
 }
 
 // whole requests a reply in one piece.
@@ -94,7 +97,7 @@ func (e *Engine) whole(ctx context.Context, req *llm.Request, r *reply) error {
 	defer cancel()
 	answer, err := e.chat.New(ctx, e.params(req), option.WithMiddleware(new(guard).do))
 	if err != nil {
-		return cmp.Or(cause(ctx), err)
+		return cmp.Or(context.Cause(ctx), err)
 	}
 	if answer == nil {
 		return errNoAnswer
@@ -111,7 +114,7 @@ func (e *Engine) whole(ctx context.Context, req *llm.Request, r *reply) error {
 		return err
 	}
 	for i, c := range m.ToolCalls {
-		if err := r.calls.Add(i, c.ID, c.Function.Name, c.Function.Arguments); err != nil {
+		if err := r.Calls.Add(i, c.ID, c.Function.Name, c.Function.Arguments); err != nil {
 			return err
 		}
 	}
@@ -119,23 +122,12 @@ func (e *Engine) whole(ctx context.Context, req *llm.Request, r *reply) error {
 	if err := r.finish(choice.FinishReason); err != nil {
 		return err
 	}
-	return r.end()
-}
-
-// cause returns why ctx ended, if it did.
-func cause(ctx context.Context) error {
-	if ctx.Err() == nil {
-		return nil
-	}
-	return context.Cause(ctx)
+	return r.End(r.done)
 }
 
 // A reply is a reply being passed on.
 type reply struct {
-	yield    func(llm.Delta, error) bool
-	thoughts llm.Thoughts
-	choice   *llm.ToolChoiceReader // if the reply is a choice
-	calls    llm.Calls
+	llm.ReplyReader
 	finished bool // the server said why it ended
 	done     llm.Done
 }
@@ -152,11 +144,11 @@ func (r *reply) chunk(c *openai.ChatCompletionChunk) error {
 			return err
 		}
 		for _, c := range d.ToolCalls {
-			if err := r.calls.Add(int(c.Index), c.ID, c.Function.Name, c.Function.Arguments); err != nil {
+			if err := r.Calls.Add(int(c.Index), c.ID, c.Function.Name, c.Function.Arguments); err != nil {
 				return err
 			}
-			if !r.yield(llm.Delta{}, nil) { // a sign of life
-				return errLeft
+			if err := r.Give(llm.Delta{}); err != nil { // a sign of life
+				return err
 			}
 		}
 		if choice.FinishReason != "" {
@@ -174,33 +166,14 @@ func (r *reply) take(extra map[string]respjson.Field, content respjson.Field, te
 		return errNoAnswer
 	}
 	if t := thinking(extra); t != "" {
-		if err := r.pass([]llm.Delta{{Thinking: t}}); err != nil {
+		if err := r.Think(t); err != nil {
 			return err
 		}
 	}
 	if text == "" {
 		return nil
 	}
-	return r.pass(r.thoughts.Next(text))
-}
-
-// pass passes on the model's text, or the choice in it.
-func (r *reply) pass(deltas []llm.Delta) error {
-	for _, d := range deltas {
-		said, broken := []llm.Delta{d}, error(nil)
-		if r.choice != nil {
-			said, broken = r.choice.Next(d)
-		}
-		for _, d := range said {
-			if !r.yield(d, nil) {
-				return errLeft
-			}
-		}
-		if broken != nil {
-			return broken
-		}
-	}
-	return nil
+	return r.Text(text)
 }
 
 // finish records why the reply ended.
@@ -221,18 +194,6 @@ func (r *reply) usage(u openai.CompletionUsage) {
 	if u.PromptTokens != 0 || u.CompletionTokens != 0 {
 		r.done.PromptTokens, r.done.ReplyTokens = int(u.PromptTokens), int(u.CompletionTokens)
 	}
-}
-
-// end passes on what was kept, and the end.
-func (r *reply) end() error {
-	if err := r.pass(r.thoughts.End()); err != nil {
-		return err
-	}
-	calls, err := r.calls.End(r.done.Truncated)
-	if err != nil {
-		return err
-	}
-	return r.pass(append(calls, llm.Delta{Done: &r.done}))
 }
 
 // thinking returns the thoughts that a server has separated from the text. The protocol has no

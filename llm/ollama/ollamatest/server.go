@@ -10,7 +10,6 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
-	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -56,7 +55,7 @@ func Run(ctx context.Context, binary string, o Options) (*Server, error) {
 	transport := &http.Transport{}
 	s := &Server{binary: binary, options: o, dir: dir, idle: transport}
 	for range 5 { // another process may take the port before it is used
-		if s.addr, err = freePort(); err != nil {
+		if s.addr, err = FreeAddress(); err != nil {
 			break
 		}
 		s.client = api.NewClient(&url.URL{Scheme: "http", Host: s.addr}, &http.Client{Transport: transport, Timeout: answerTime})
@@ -68,8 +67,8 @@ func Run(ctx context.Context, binary string, o Options) (*Server, error) {
 	return nil, fmt.Errorf("starting %s: %w", binary, err)
 }
 
-// freePort returns an address of this machine where nobody listens.
-func freePort() (string, error) {
+// FreeAddress returns an address of this machine where nobody listens.
+func FreeAddress() (string, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return "", err
@@ -145,11 +144,6 @@ func (s *Server) file(ctx context.Context, write func(*os.File) error) (digest s
 	if err := write(f); err != nil {
 		return "", err
 	}
-	return s.upload(ctx, f)
-}
-
-// upload uploads the file, and returns its digest.
-func (s *Server) upload(ctx context.Context, f *os.File) (digest string, err error) {
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
 		return "", err
 	}
@@ -204,7 +198,7 @@ func (s *Server) await(ctx context.Context) error {
 		case <-s.ended:
 		}
 		s.end(syscall.SIGKILL)
-		return fmt.Errorf("it does not answer; it printed:\n%s", tail(s.log.Bytes()))
+		return fmt.Errorf("it does not answer; it printed:\n%s", Tail(s.log.Bytes()))
 	}
 	return nil
 }
@@ -245,8 +239,5 @@ func (s *Server) end(by syscall.Signal) {
 	s.process = nil
 }
 
-// tail returns the last lines of a log.
-func tail(log []byte) []byte { return log[max(0, len(log)-2000):] }
-
-// errMissing says that there is no binary.
-var errMissing = errors.New("there is no Ollama server to test with: build one with scripts/ollama/build, or set EARSHOT_WITHOUT=ollama")
+// Tail returns the last lines of a log.
+func Tail(log []byte) []byte { return log[max(0, len(log)-4000):] }

@@ -23,7 +23,7 @@ func Start(t testing.TB, o Options) *Server {
 	}
 	binary := Binary()
 	if _, err := os.Stat(binary); err != nil {
-		t.Fatalf("%v: %v", errMissing, err)
+		t.Fatalf("no Ollama server to test with: build one with scripts/ollama/build, or do without by EARSHOT_WITHOUT=ollama: %v", err)
 	}
 	s, err := Run(t.Context(), binary, o)
 	if err != nil {
@@ -32,7 +32,7 @@ func Start(t testing.TB, o Options) *Server {
 	t.Cleanup(func() {
 		s.Stop()
 		if t.Failed() {
-			t.Logf("the server printed:\n%s", tail(s.log.Bytes()))
+			t.Logf("the server printed:\n%s", Tail(s.log.Bytes()))
 		}
 	})
 	return s
@@ -43,9 +43,6 @@ func Binary() string {
 	if named := os.Getenv("EARSHOT_OLLAMA"); named != "" {
 		return named
 	}
-	cache := os.Getenv("XDG_CACHE_HOME")
-	if cache == "" {
-		cache = filepath.Join(os.Getenv("HOME"), ".cache")
-	}
+	cache, _ := os.UserCacheDir() // without one, nothing is there either
 	return filepath.Join(cache, "earshot", "ollama-"+version, "ollama")
 }

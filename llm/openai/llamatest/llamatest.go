@@ -88,13 +88,13 @@ func Start(t testing.TB, o Options) *Server {
 	}
 	s := &Server{}
 	for range 5 { // another process may take the port before it is used
-		port, err := freePort()
-		if err != nil {
+		var err error
+		if s.addr, err = ollamatest.FreeAddress(); err != nil {
 			t.Fatal(err)
 		}
-		s.addr = net.JoinHostPort("127.0.0.1", port)
+		host, port, _ := net.SplitHostPort(s.addr)
 		s.log.Reset()
-		p := exec.Command(binary, "--model", model, "--alias", "parrot", "--host", "127.0.0.1", "--port", port,
+		p := exec.Command(binary, "--model", model, "--alias", "parrot", "--host", host, "--port", port,
 			"--jinja", "--chat-template-file", template, "--ctx-size", strconv.Itoa(o.Context), "--parallel", "1", "--threads", "1", "--no-warmup", "--offline")
 		p.Env = []string{"HOME=" + dir, "PATH=" + os.Getenv("PATH")}
 		p.Stdout, p.Stderr = &s.log, &s.log
@@ -113,17 +113,14 @@ func Start(t testing.TB, o Options) *Server {
 		}
 		s.end(t, p, ended)
 	}
-	t.Fatalf("llama-server does not answer; it printed:\n%s", tail(s.log.Bytes()))
+	t.Fatalf("llama-server does not answer; it printed:\n%s", ollamatest.Tail(s.log.Bytes()))
 	return nil
 }
 
 // Folder returns where scripts/llama/build installs the server, with the templates of models in
 // templates below it.
 func Folder() string {
-	cache := os.Getenv("XDG_CACHE_HOME")
-	if cache == "" {
-		cache = filepath.Join(os.Getenv("HOME"), ".cache")
-	}
+	cache, _ := os.UserCacheDir() // without one, nothing is there either
 	return filepath.Join(cache, "earshot", "llama-"+version)
 }
 
@@ -135,17 +132,6 @@ func writeModel(path string, m ollamatest.Model) error {
 	}
 	defer f.Close()
 	return m.Write(f)
-}
-
-// freePort returns a port of this machine where nobody listens.
-func freePort() (string, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", err
-	}
-	defer l.Close()
-	_, port, err := net.SplitHostPort(l.Addr().String())
-	return port, err
 }
 
 // answers reports whether the server answers before it ends.
@@ -181,9 +167,6 @@ func (s *Server) end(t testing.TB, p *exec.Cmd, ended <-chan struct{}) {
 	testkit.Receive(t, testkit.Patience, "the end of the server, which was killed", ended)
 	late.Stop()
 	if t.Failed() {
-		t.Logf("the server printed:\n%s", tail(s.log.Bytes()))
+		t.Logf("the server printed:\n%s", ollamatest.Tail(s.log.Bytes()))
 	}
 }
-
-// tail returns the last lines of a log.
-func tail(log []byte) []byte { return log[max(0, len(log)-4000):] }
