@@ -55,23 +55,17 @@ func (s *Store) Lately(ctx context.Context, room earshot.RoomID, kind earshot.Ki
 	}
 	slices.Reverse(found)
 	events, err := journal.OpenVisible(found, who...)
-	if err != nil {
-		return nil, s.archive.failed(ctx, err)
-	}
-	return events, nil
+	return events, s.archive.failed(ctx, err)
 }
 
 // Event returns an event of a room, whoever may see it, and whether it exists. It lets the room
 // look up an event to which another refers. It is never for a prompt or an outlet.
 func (s *Store) Event(ctx context.Context, in earshot.RoomID, id earshot.EventID) (earshot.Event, bool, error) {
 	e, err := journal.Target(ctx, s.archive.db(), in, id)
-	switch {
-	case errors.Is(err, journal.ErrNoTarget):
+	if errors.Is(err, journal.ErrNoTarget) {
 		return earshot.Event{}, false, nil
-	case err != nil:
-		return earshot.Event{}, false, s.archive.failed(ctx, err)
 	}
-	return e, true, nil
+	return e, err == nil, s.archive.failed(ctx, err)
 }
 
 // Decisions returns the newest decisions in the order in which they were made: those of one agent
@@ -118,10 +112,7 @@ func (r *Reader) ask(ctx context.Context, limit int, query string, args ...any) 
 		return nil, nil
 	}
 	events, err := journal.ReadVisible(ctx, r.archive.db(), r.who, query, append(args, sql.Named("limit", limit))...)
-	if err != nil {
-		return nil, r.archive.failed(ctx, err)
-	}
-	return events, nil
+	return events, r.archive.failed(ctx, err)
 }
 
 // Merge sorts events in their order and removes duplicates. It changes events.
@@ -185,8 +176,5 @@ func (s *Store) Rooms(ctx context.Context, prefix string, limit int) ([]earshot.
 		)
 		SELECT room FROM all_rooms WHERE substr(room, 1, length(?1)) = ?1
 		ORDER BY (SELECT max(sequence) FROM journal j WHERE j.room = all_rooms.room) DESC LIMIT ?2`, prefix, max(0, limit)))
-	if err != nil {
-		return nil, s.archive.failed(ctx, err)
-	}
-	return rooms, nil
+	return rooms, s.archive.failed(ctx, err)
 }

@@ -47,11 +47,8 @@ func (r *Reader) Match(ctx context.Context, q search.Query, from []earshot.Parti
 	}
 	defer tx.Rollback()
 	found, err := r.archive.index.Find(bounded, tx, index.Query{Audience: r.who, Words: q, From: from, Before: beforeOf(before), Limit: limit})
-	switch {
-	case err == nil:
-		return found, nil
-	case bounded.Err() != nil && ctx.Err() == nil:
+	if err != nil && bounded.Err() != nil && ctx.Err() == nil {
 		return nil, errLongSearch
 	}
-	return nil, r.archive.failed(ctx, err)
+	return found, r.archive.failed(ctx, err)
 }

@@ -79,13 +79,11 @@ func Find(ctx context.Context, tx *sql.Tx, e earshot.Event) (earshot.Event, erro
 }
 
 // isAnyErased reports whether any of the events was erased.
-func isAnyErased(ctx context.Context, tx *sql.Tx, ids []earshot.EventID) (is bool, err error) {
+func isAnyErased(ctx context.Context, tx *sql.Tx, ids []earshot.EventID) (bool, error) {
 	if len(ids) == 0 {
 		return false, nil
 	}
-	err = tx.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM journal WHERE kind = ? AND id IN (SELECT value FROM json_each(?)))",
-		earshot.KindErased, journal.JSON(ids)).Scan(&is)
-	return is, err
+	return journal.Exists(ctx, tx, "SELECT 1 FROM journal WHERE kind = ? AND id IN (SELECT value FROM json_each(?))", earshot.KindErased, journal.JSON(ids))
 }
 
 // insert writes e after the last event of the journal, with a sequence greater than above.

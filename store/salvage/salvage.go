@@ -86,8 +86,7 @@ func (c *rowCopier) copyRow(ctx context.Context, r journal.Row) error {
 	if err != nil {
 		return err
 	}
-	var there bool
-	err = c.tx.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM journal WHERE sequence = ? OR id = ?)", r.Sequence, e.ID).Scan(&there)
+	there, err := journal.Exists(ctx, c.tx, "SELECT 1 FROM journal WHERE sequence = ? OR id = ?", r.Sequence, e.ID)
 	if err != nil || there {
 		return err
 	}
