@@ -28,7 +28,7 @@ func (d *Daemon) measure(cfg *config.Config) {
 func (d *Daemon) countLatency(l api.Latency) {
 	d.costs.CountReply(l)
 	for _, stage := range latency.Stages(l) {
-		d.counts.Took(metrics.Stage(stage.Name), stage.Took)
+		d.counts.Took(stage.Name, stage.Took)
 	}
 }
 
