@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"earshot"
@@ -56,14 +57,19 @@ func (d *Daemon) order(ctx context.Context, by participants.Participant, o agent
 	if o.Act == earshot.Ended {
 		r = was
 	}
+	d.announce(by.ID, o.Act, r, was, is)
+	return r, nil
+}
+
+// announce shows what somebody did to the agent r in the rooms where one of some agents sits.
+func (d *Daemon) announce(by earshot.ParticipantID, act earshot.Act, r agents.Record, in ...agents.Record) {
 	e := earshot.Event{
-		At: time.Now(), Author: by.ID, Visibility: earshot.Visibility{Scope: earshot.System},
-		Body: earshot.Agent{Act: o.Act, ID: r.ID, Path: r.Path, User: r.User, PathKind: string(r.Kind)},
+		At: time.Now(), Author: by, Visibility: earshot.Visibility{Scope: earshot.System},
+		Body: earshot.Agent{Act: act, ID: r.ID, Path: r.Path, User: r.User, PathKind: string(r.Kind)},
 	}
 	for _, there := range d.rooms.now() {
-		if was.SitsIn(there.is.ID) || is.SitsIn(there.is.ID) {
+		if slices.ContainsFunc(in, func(a agents.Record) bool { return a.SitsIn(there.is.ID) }) {
 			there.Announce(e)
 		}
 	}
-	return r, nil
 }

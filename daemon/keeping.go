@@ -41,11 +41,7 @@ func (d *Daemon) erasable() (all []erase.Room) {
 
 // erased removes from the files of agents what was made of events that were taken back.
 func (d *Daemon) erased(gone []earshot.EventID) {
-	is := make(map[earshot.EventID]bool, len(gone))
-	for _, id := range gone {
-		is[id] = true
-	}
-	if _, err := d.eraser.Files.Forget(func(id earshot.EventID) bool { return is[id] }); err != nil {
+	if _, err := d.eraser.Files.Forget(erase.Among(gone)); err != nil {
 		d.log.Warn("files of an agent may still contain something made from a message that was taken back", "err", err)
 	}
 }
@@ -84,10 +80,6 @@ func (d *Daemon) loosenFiles(ctx context.Context) func([]earshot.EventID) error 
 		await(ctx, longestSpeech, func() bool {
 			return !slices.ContainsFunc(d.rooms.now(), func(c roomEntry) bool { return !c.Still() })
 		})
-		is := make(map[earshot.EventID]bool, len(ids))
-		for _, id := range ids {
-			is[id] = true
-		}
-		return d.eraser.Files.Loosen(func(id earshot.EventID) bool { return is[id] })
+		return d.eraser.Files.Loosen(erase.Among(ids))
 	}
 }

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"earshot"
 	"earshot/api"
@@ -250,7 +249,7 @@ func (d *Daemon) apply(ctx context.Context, next *config.Config) (is api.ReloadR
 			d.log.Error("a room cannot be opened", "room", c.is.ID, "err", err)
 		}
 	}
-	d.announce(before)
+	d.announceChanges(before)
 	for _, c := range d.rooms.now() {
 		c.Reseat() // which checks everything anew
 	}
@@ -339,35 +338,24 @@ func (d *Daemon) newRooms(ctx context.Context, cfg *config.Config) (all rooms, e
 	return all, nil
 }
 
-// announce shows in the affected rooms which agents have changed.
-func (d *Daemon) announce(before []agents.Record) {
+// announceChanges shows in the affected rooms which agents have changed.
+func (d *Daemon) announceChanges(before []agents.Record) {
 	had := make(map[earshot.ParticipantID]agents.Record)
 	for _, r := range before {
 		had[r.ID] = r
-	}
-	show := func(act earshot.Act, was, is agents.Record) {
-		e := earshot.Event{
-			At: time.Now(), Author: d.owner.ID, Visibility: earshot.Visibility{Scope: earshot.System},
-			Body: earshot.Agent{Act: act, ID: is.ID, Path: is.Path, User: is.User, PathKind: string(is.Kind)},
-		}
-		for _, there := range d.rooms.now() {
-			if was.SitsIn(there.is.ID) || is.SitsIn(there.is.ID) {
-				there.Announce(e)
-			}
-		}
 	}
 	for _, is := range d.agents.List() {
 		was, known := had[is.ID]
 		delete(had, is.ID)
 		switch {
 		case !known:
-			show(earshot.Created, is, is)
+			d.announce(d.owner.ID, earshot.Created, is, is)
 		case was.Name != is.Name || was.Description != is.Description || !slices.Equal(was.Rooms, is.Rooms):
-			show(earshot.Changed, was, is)
+			d.announce(d.owner.ID, earshot.Changed, is, was, is)
 		}
 	}
 	for _, was := range had {
-		show(earshot.Ended, was, was)
+		d.announce(d.owner.ID, earshot.Ended, was, was)
 	}
 }
 

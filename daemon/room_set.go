@@ -163,18 +163,6 @@ func (p *roomSet) add(c roomEntry) error {
 	return nil
 }
 
-// rename changes the name of a room.
-func (p *roomSet) rename(id earshot.RoomID, name string) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.all = slices.Clone(p.all)
-	for i := range p.all {
-		if p.all[i].is.ID == id {
-			p.all[i].is.Name = name
-		}
-	}
-}
-
 // update gives a room its current configuration.
 func (p *roomSet) update(is executive.Room) {
 	p.mu.Lock()
@@ -223,11 +211,11 @@ func (d *Daemon) openRoom(ctx context.Context, is executive.Room) (roomEntry, er
 	}
 	d.rooms.opening.Lock()
 	defer d.rooms.opening.Unlock()
-	if _, open := d.rooms.find(is.ID); open {
+	if c, open := d.rooms.find(is.ID); open {
 		if name != "" {
-			d.rooms.rename(is.ID, name)
+			c.is.Name = name
+			d.rooms.update(c.is)
 		}
-		c, _ := d.rooms.find(is.ID)
 		return c, nil
 	}
 	if err := d.closeIdleRoom(ctx); err != nil {
