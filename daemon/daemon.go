@@ -132,7 +132,6 @@ func Open(ctx context.Context, cfg *config.Config, o Options) (*Daemon, error) {
 	}
 	d := &Daemon{log: log, id: store.NewIDs(), options: o}
 	d.costs.PowerSupplies = o.PowerSupplies
-	d.reloads = reloads{load: o.Load, file: o.File, hangups: o.Hangups, log: o.LogFile}
 	d.current.Store(cfg)
 	d.measure(cfg)
 	d.costs.Open(cfg.Store.Directory, log)

@@ -16,10 +16,10 @@ func (d *Daemon) modelTable() command.Table {
 		Group: "For operators of earshot", Name: "model", Args: "[NAME [think]]", Help: "list the models; choose one for talking or thinking", Needs: participants.Operate,
 		Do: func(ctx context.Context, c command.Call) (string, error) {
 			words := strings.Fields(string(c.Args))
-			if d.reloads.load == nil {
+			if d.options.Load == nil {
 				return "", errNoFile
 			}
-			cfg, err := d.reloads.load()
+			cfg, err := d.options.Load()
 			if err != nil {
 				return "", err
 			}

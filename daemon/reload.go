@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"reflect"
 	"slices"
 	"strings"
@@ -18,7 +17,6 @@ import (
 	"earshot/executive"
 	"earshot/executive/command"
 	"earshot/internal/english"
-	"earshot/internal/logfile"
 	"earshot/internal/probe"
 	"earshot/llm"
 	"earshot/participants"
@@ -78,12 +76,7 @@ func affectedSections(key string) []string {
 
 // reloads is the state of reloading the configuration.
 type reloads struct {
-	load func() (*config.Config, error) // nil if reloading is impossible
-	file string                         // the configured path; empty means the usual places
-	log  *logfile.File                  // nil if there is none
-	done *audit.Log                     // the audit log, which is beside it; nil if there is none
-
-	hangups <-chan os.Signal // each signal asks for a reload
+	done *audit.Log // the audit log; nil if there is none
 
 	// watch is [config.Watch], except in tests of signals.
 	watch func(ctx context.Context, path string, changed func()) error
@@ -103,12 +96,12 @@ var errNoFile = errors.New("this earshot was started without a configuration fil
 // asked, they are told by the result; otherwise the operators get a notice.
 func (d *Daemon) reload(ctx context.Context, asked bool) (api.ReloadResult, error) {
 	r := &d.reloads
-	if r.load == nil {
+	if d.options.Load == nil {
 		return api.ReloadResult{}, errNoFile
 	}
 	r.one.Lock()
 	defer r.one.Unlock()
-	next, err := r.load()
+	next, err := d.options.Load()
 	if err == nil && next.Store.Directory == "" {
 		config.Place(next)
 	}
@@ -206,8 +199,8 @@ func (d *Daemon) apply(ctx context.Context, next *config.Config) (is api.ReloadR
 		}
 	}
 	move := func() {}
-	if d.reloads.log != nil { // even with the same path: somebody may have moved the file away
-		if move, err = d.reloads.log.MoveTo(force.Log); err != nil {
+	if d.options.LogFile != nil { // even with the same path: somebody may have moved the file away
+		if move, err = d.options.LogFile.MoveTo(force.Log); err != nil {
 			return is, nil, err
 		}
 	}
@@ -413,7 +406,7 @@ func (d *Daemon) waitingKeys() []string {
 // watchConfig reloads the configuration whenever it changes, or a signal asks for it, until ctx
 // ends.
 func (d *Daemon) watchConfig(ctx context.Context, rest *sync.WaitGroup) {
-	if d.reloads.load == nil {
+	if d.options.Load == nil {
 		return
 	}
 	again := func() {
@@ -426,14 +419,14 @@ func (d *Daemon) watchConfig(ctx context.Context, rest *sync.WaitGroup) {
 		if watch == nil {
 			watch = config.Watch
 		}
-		if err := watch(ctx, d.reloads.file, again); err != nil {
+		if err := watch(ctx, d.options.File, again); err != nil {
 			d.report(earshot.Notice{Key: configuration, Text: "changes of the configuration file are not noticed: " + err.Error(), Cure: "run earshot reload after each change"})
 		}
 	})
 	rest.Go(func() {
 		for {
 			select {
-			case <-d.reloads.hangups:
+			case <-d.options.Hangups:
 				d.watchdog(d.options.Notifier).Reload(again)
 			case <-ctx.Done():
 				return

@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"log/slog"
 	"reflect"
+	"slices"
 
 	"earshot"
 )
@@ -92,13 +93,10 @@ func text(x any) string {
 // shape returns a plain value as itself and of any other its type, with its
 // length if it has one.
 func shape(v reflect.Value) string {
-	switch v.Kind() {
-	case reflect.Bool, reflect.String,
-		reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64,
-		reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Uintptr,
-		reflect.Float32, reflect.Float64, reflect.Complex64, reflect.Complex128:
+	switch kind := v.Kind(); {
+	case kind == reflect.Bool, kind == reflect.String, v.CanInt(), v.CanUint(), v.CanFloat(), v.CanComplex():
 		return fmt.Sprint(v.Interface())
-	case reflect.Map, reflect.Slice, reflect.Array, reflect.Chan:
+	case slices.Contains([]reflect.Kind{reflect.Map, reflect.Slice, reflect.Array, reflect.Chan}, kind):
 		return fmt.Sprintf("[%v, %d long]", v.Type(), v.Len())
 	}
 	return fmt.Sprintf("[%v]", v.Type())
