@@ -89,24 +89,22 @@ func (r *Reader) Find(ctx context.Context, ids []earshot.EventID) ([]earshot.Eve
 // About returns the first decisions about an event and the replies to it, in the order in which
 // they happened.
 func (r *Reader) About(ctx context.Context, id earshot.EventID, limit int) ([]earshot.Event, error) {
-	return r.ask(ctx, limit, journal.SelectVisible+` AND j.sequence IN
-		(SELECT sequence FROM decisions WHERE about = @about UNION SELECT sequence FROM turns WHERE about = @about) ORDER BY j.sequence LIMIT @limit`,
-		sql.Named("about", id))
+	return r.ask(ctx, limit, journal.SelectVisible+
+		" AND j.sequence IN (SELECT sequence FROM turns WHERE about = @about) ORDER BY j.sequence LIMIT @limit", sql.Named("about", id))
 }
 
 // Turn returns the beginning and the end of a turn, if they have happened: the decision to speak,
 // and the reply.
 func (r *Reader) Turn(ctx context.Context, id earshot.TurnID) ([]earshot.Event, error) {
-	return r.ask(ctx, 16, journal.SelectVisible+` AND j.sequence IN
-		(SELECT sequence FROM decisions WHERE turn = @turn UNION SELECT sequence FROM turns WHERE turn = @turn) ORDER BY j.sequence LIMIT @limit`,
-		sql.Named("turn", id))
+	return r.ask(ctx, 16, journal.SelectVisible+
+		" AND j.sequence IN (SELECT sequence FROM turns WHERE turn = @turn) ORDER BY j.sequence LIMIT @limit", sql.Named("turn", id))
 }
 
 // Ends returns the replies that ended those of the turns that have ended, in the order of the
 // journal.
 func (r *Reader) Ends(ctx context.Context, turns []earshot.TurnID) ([]earshot.Event, error) {
-	return r.ask(ctx, len(turns), journal.SelectVisible+
-		" AND j.sequence IN (SELECT sequence FROM turns WHERE turn IN (SELECT value FROM json_each(@turns))) ORDER BY j.sequence LIMIT @limit", sql.Named("turns", journal.JSON(turns)))
+	return r.ask(ctx, len(turns), journal.SelectVisible+ // the + keeps SQLite from reading all replies
+		" AND +j.kind = 'reply' AND j.sequence IN (SELECT sequence FROM turns WHERE turn IN (SELECT value FROM json_each(@turns))) ORDER BY j.sequence LIMIT @limit", sql.Named("turns", journal.JSON(turns)))
 }
 
 // ask returns the events that a query finds. The query must use [journal.SelectVisible] and @limit.
