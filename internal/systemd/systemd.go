@@ -13,9 +13,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"text/template"
 
@@ -219,15 +217,8 @@ func Unit(program string, systemd int) string {
 // takes in no program.
 func quoteUnit(path string) string { return `"` + strings.ReplaceAll(path, `%`, `%%`) + `"` }
 
-// versioned finds the version in what systemctl --version prints.
-var versioned = regexp.MustCompile(`^systemd (\d+)`)
-
-// systemdVersion returns the version, 0 if out says none.
-func systemdVersion(out string) int {
-	found := versioned.FindStringSubmatch(out)
-	if found == nil {
-		return 0
-	}
-	n, _ := strconv.Atoi(found[1])
+// systemdVersion returns the version in what systemctl --version prints, 0 if it says none.
+func systemdVersion(out string) (n int) {
+	_, _ = fmt.Sscanf(out, "systemd %d", &n)
 	return n
 }
