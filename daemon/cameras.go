@@ -44,7 +44,6 @@ func (d *Daemon) InstallCameras(ctx context.Context) []probe.Finding {
 // for them: none works yet, which is not the same as having none.
 func (d *Daemon) ExpectCameras() { d.cameras.Expect(d.Config().Providers.Webcam) }
 
-// sources returns the sources of the pictures.
 func sources(c webcam.Config) (all []string) {
 	for _, one := range c.List() {
 		all = append(all, one.Device)

@@ -229,7 +229,6 @@ func (d *Daemon) Reload(ctx context.Context) (api.ReloadResult, error) {
 // NewID returns a new ID, greater than all before.
 func (d *Daemon) NewID() earshot.EventID { return d.id() }
 
-// loadPeople builds the registry.
 func (d *Daemon) loadPeople(ctx context.Context) error {
 	var err error
 	if d.agents, err = access.OpenAgents(ctx, d.Config(), d.store, d.id); err != nil {
@@ -248,7 +247,6 @@ func (d *Daemon) loadPeople(ctx context.Context) error {
 	return nil
 }
 
-// registryBuilder returns a builder of the registry for cfg.
 func (d *Daemon) registryBuilder(cfg *config.Config) access.RegistryBuilder {
 	return access.RegistryBuilder{Config: cfg, Account: d.options.Account, Name: d.options.Name, Record: d.record, NewID: d.id, Book: d.agents}
 }
@@ -335,7 +333,6 @@ func (d *Daemon) RunWith(ctx context.Context, l net.Listener, settle func() []pr
 	return g.Wait()
 }
 
-// serveClients serves other processes until ctx ends.
 func (d *Daemon) serveClients(ctx context.Context, l net.Listener) {
 	if err := d.server.Serve(ctx, l); err != nil {
 		d.report(earshot.Notice{Key: "server", Text: "other commands cannot reach this earshot: " + err.Error(), Cure: "earshot doctor"})

@@ -124,7 +124,6 @@ func (d *Daemon) forget(ctx context.Context, is executive.Room, c command.Call) 
 	return erase.PreviewText(p) + "\nIt cannot be undone. If you mean it, write /forget yes " + d.previews.waits(c.By.ID, f, p.Digest, now), nil
 }
 
-// parseForget parses a request to forget.
 func (d *Daemon) parseForget(ctx context.Context, is executive.Room, c command.Call, words []string, now time.Time) (f api.EraseRequest, err error) {
 	text := strings.Join(words, " ")
 	for _, where := range []string{"here", "everywhere"} {
@@ -166,7 +165,6 @@ func (d *Daemon) parseForget(ctx context.Context, is executive.Room, c command.C
 	return f, nil
 }
 
-// isEvent reports whether an event of a room has an ID.
 func (d *Daemon) isEvent(ctx context.Context, in earshot.RoomID, id string) bool {
 	_, known, err := d.store.Event(ctx, in, earshot.EventID(id))
 	return err == nil && known
@@ -187,7 +185,6 @@ func (d *Daemon) lastOf(ctx context.Context, in earshot.RoomID, who participants
 	return "", errors.New("you have said nothing here recently")
 }
 
-// openEraser makes the eraser of the daemon.
 func (d *Daemon) openEraser() {
 	files := Workspaces(d.Config())
 	files.Closed = func(id earshot.RoomID) bool { r, ok := d.rooms.find(id); return !ok || !r.is.Open() }

@@ -352,7 +352,6 @@ func (d *Daemon) announceChanges(before []agents.Record) {
 	}
 }
 
-// keysOf returns the keys that have changed.
 func keysOf(r api.ReloadResult) (keys []string) {
 	for _, c := range r.Changes {
 		keys = append(keys, c.Key)

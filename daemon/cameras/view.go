@@ -125,7 +125,6 @@ func taken(age time.Duration) string {
 	return scene.Age(age)
 }
 
-// inViewText says who is in view.
 func inViewText(s api.CameraView) string {
 	switch {
 	case s.People == 0:
@@ -140,7 +139,6 @@ func inViewText(s api.CameraView) string {
 	return fmt.Sprintf("%s people, of whom %s", several(s.People), map[bool]string{true: "one faces it", false: several(s.Faces) + " face it"}[s.Faces == 1])
 }
 
-// several writes a number in words.
 func several(n int) string {
 	words := []string{"no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"}
 	if n >= 0 && n < len(words) {

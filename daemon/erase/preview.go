@@ -179,7 +179,6 @@ func (o *Eraser) becomes(people []earshot.ParticipantID) string {
 	return "nobody is called " + p.Name + " any more"
 }
 
-// describe describes the selection.
 func (o *Eraser) describe(f api.EraseRequest, sel store.Selection) string {
 	var b strings.Builder
 	switch {
@@ -210,7 +209,6 @@ func (o *Eraser) describe(f api.EraseRequest, sel store.Selection) string {
 	return b.String()
 }
 
-// roomName returns the name of a room.
 func (o *Eraser) roomName(id earshot.RoomID) string {
 	if r, ok := o.find(id); ok {
 		return cmp.Or(r.Name, string(id))

@@ -113,7 +113,6 @@ func (m *Metrics) Gauge(name, help string, of func() float64) {
 	promauto.With(m.registry).NewGaugeFunc(prometheus.GaugeOpts{Namespace: "earshot", Name: name, Help: help}, of)
 }
 
-// counts returns a family of counters.
 func (m *Metrics) counts(name, help, label string, values []string) counter {
 	return newCounter(promauto.With(m.registry).NewCounterVec(prometheus.CounterOpts{Namespace: "earshot", Name: name, Help: help}, []string{label}), label, values)
 }

@@ -175,7 +175,6 @@ func HoldsAny(ctx context.Context, db *sql.DB, ids []earshot.EventID) (bool, err
 	return journal.Exists(ctx, db, "SELECT 1 FROM json_each(?) s CROSS JOIN journal j ON j.id = s.value WHERE j.kind <> ?", journal.JSON(ids), earshot.KindErased)
 }
 
-// companions returns the companions in an open backup.
 func companions(ctx context.Context, db *sql.DB) ([]Companion, error) {
 	there, err := journal.Exists(ctx, db, "SELECT 1 FROM sqlite_schema WHERE name = 'companions'")
 	if err != nil || !there {
@@ -203,7 +202,6 @@ func copyDatabase(from, to string) error {
 	return nil
 }
 
-// copyFile copies a file to a new one.
 func copyFile(from, to string) error {
 	in, err := os.Open(from)
 	if err != nil {

@@ -79,7 +79,6 @@ func Find(ctx context.Context, tx *sql.Tx, e earshot.Event) (earshot.Event, erro
 	return old, nil
 }
 
-// isAnyErased reports whether any of the events was erased.
 func isAnyErased(ctx context.Context, tx *sql.Tx, ids []earshot.EventID) (bool, error) {
 	if len(ids) == 0 {
 		return false, nil
@@ -218,7 +217,6 @@ type Entry struct {
 // entryColumns are the columns of an Entry. The journal is called j.
 const entryColumns = journal.Columns + ", j.id, j.at, j.room"
 
-// read reads a row of the columns of an Entry.
 func (n *Entry) read(rows *sql.Rows) error { return n.Scan(rows, &n.ID, &n.at, &n.room) }
 
 // MadeOf returns what was made directly from an event and is not erased.
@@ -245,7 +243,6 @@ func (d *Editor) EraseOne(ctx context.Context, tx *sql.Tx, id earshot.EventID) (
 	return d.eraseEach(ctx, tx, rows, err)
 }
 
-// eraseEach erases the entries that a query found.
 func (d *Editor) eraseEach(ctx context.Context, tx *sql.Tx, rows *sql.Rows, err error) (gone []selection.Event, _ error) {
 	found, err := journal.List(rows, err, (*Entry).read)
 	if err != nil {

@@ -78,7 +78,6 @@ func remove(path string, endings []string) error {
 	return nil
 }
 
-// syncDirectory forces the names in a directory to the disk.
 func syncDirectory(directory string) error {
 	d, err := os.Open(directory)
 	if err != nil {

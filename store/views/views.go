@@ -154,7 +154,6 @@ func (s *Set) CheckDefinitions(ctx context.Context, db *sql.DB) error {
 	return nil
 }
 
-// newDefinitions returns the definitions of a new file.
 func (s *Set) newDefinitions(ctx context.Context) (map[string]string, error) {
 	db, err := sql.Open("sqlite", "file::memory:")
 	if err != nil {
