@@ -219,17 +219,13 @@ const version = 1
 // time. It waits for write only; counting goes on meanwhile and is not delayed.
 func (l *Ledger) Save(write func([]byte) error) error {
 	l.mu.Lock()
-	changed := l.changed
-	var data []byte
-	var err error
-	if changed {
-		data, err = json.Marshal(file{version, l.days})
-		l.changed = false
-	}
-	l.mu.Unlock()
-	if !changed {
+	if !l.changed {
+		l.mu.Unlock()
 		return nil
 	}
+	data, err := json.Marshal(file{version, l.days})
+	l.changed = false
+	l.mu.Unlock()
 	if err == nil {
 		err = write(append(data, '\n'))
 	}
