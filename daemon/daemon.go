@@ -324,7 +324,7 @@ func (d *Daemon) RunWith(ctx context.Context, l net.Listener, settle func() []pr
 	g.Go(func() error {
 		<-ctx.Done()
 		d.rooms.close() // before the outlets go, or they would seem to be lost
-		d.rooms.awaitSilence()
+		d.rooms.awaitSilence(within)
 		stopParts()
 		rest.Wait()
 		closeRooms()

@@ -136,17 +136,10 @@ func (p *roomSet) close() {
 const lastWords = 700 * time.Millisecond
 
 // awaitSilence waits until nothing is said in any room after leave.
-func (p *roomSet) awaitSilence() {
-	over := time.After(lastWords)
-	look := time.NewTicker(5 * time.Millisecond)
-	defer look.Stop()
-	for slices.ContainsFunc(p.now(), func(c roomEntry) bool { return c.Speaking() }) {
-		select {
-		case <-over:
-			return
-		case <-look.C:
-		}
-	}
+func (p *roomSet) awaitSilence(ctx context.Context) {
+	await(ctx, lastWords, func() bool {
+		return !slices.ContainsFunc(p.now(), func(c roomEntry) bool { return c.Speaking() })
+	})
 }
 
 // add adds a room, and runs it if the others run.

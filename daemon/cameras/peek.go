@@ -37,8 +37,7 @@ func Peek(ctx context.Context, c webcam.Camera, s api.CameraView, want api.LookR
 	go func() {
 		ended <- sense.Run(ctx, e.Observe(func(context.Context, earshot.Event) error { return nil }))
 	}()
-	late := time.NewTimer(opening)
-	defer late.Stop()
+	late := time.After(opening)
 	over := false
 	fault := errors.New("it gave no picture within " + opening.String())
 	select {
@@ -55,7 +54,7 @@ func Peek(ctx context.Context, c webcam.Camera, s api.CameraView, want api.LookR
 		if fault == nil {
 			fault = errors.New("it stopped before its first picture")
 		}
-	case <-late.C:
+	case <-late:
 	case <-ctx.Done():
 		fault = context.Cause(ctx)
 	}
