@@ -37,16 +37,13 @@ func disclosed(key string, v reflect.Value) string {
 	if _, secret := v.Interface().(field.Secret); secret {
 		return "(set)"
 	}
-	switch v.Kind() {
-	case reflect.Bool, reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64,
-		reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Float32, reflect.Float64:
+	switch kind := v.Kind(); {
+	case kind == reflect.Bool || v.CanInt() || v.CanUint() || v.CanFloat():
 		return fmt.Sprint(v.Interface())
-	case reflect.Slice, reflect.Map:
+	case kind == reflect.Slice || kind == reflect.Map:
 		return fmt.Sprintf("(%d entries)", v.Len())
-	case reflect.String:
-		if open[key] {
-			return v.String()
-		}
+	case kind == reflect.String && open[key]:
+		return v.String()
 	}
 	return "(set)"
 }

@@ -74,18 +74,17 @@ func asError(file string, faults []Fault) error {
 	if len(faults) == 0 {
 		return nil
 	}
+	order := func(f Fault) int {
+		if f.Where == file {
+			return 0
+		}
+		return 1
+	}
 	slices.SortStableFunc(faults, func(a, b Fault) int {
-		return cmp.Or(order(file, a)-order(file, b), cmp.Compare(a.Line, b.Line))
+		return cmp.Or(order(a)-order(b), cmp.Compare(a.Line, b.Line))
 	})
 	told := faults[:min(len(faults), mostFaults)]
 	return &Error{Faults: told, More: len(faults) - len(told)}
-}
-
-func order(file string, f Fault) int {
-	if f.Where == file {
-		return 0
-	}
-	return 1
 }
 
 // alone is an error about the file as a whole.

@@ -25,3 +25,11 @@ func AuditFile(cfg *Config) string {
 	}
 	return filepath.Join(filepath.Dir(cfg.Log.File), "audit.log")
 }
+
+// ShortPath writes a path as people write it, with ~ for their home.
+func ShortPath(path string) string {
+	if rest, err := filepath.Rel(xdg.Home, path); err == nil && filepath.IsLocal(rest) {
+		return filepath.Join("~", rest)
+	}
+	return path
+}

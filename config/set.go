@@ -67,21 +67,28 @@ func stepsOf(key string) (steps []any, err error) {
 
 // Line returns in which line of a configuration file a key stands, or else the section
 // around it; 0 if neither does.
-func Line(data []byte, key string) (line int) {
+func Line(data []byte, key string) int {
+	_, line := nodeAt(data, key)
+	return line
+}
+
+// nodeAt returns the value of a key in a configuration file, nil if it has none, and the line of
+// the key, or else of the section around it.
+func nodeAt(data []byte, key string) (n *yaml.Node, line int) {
 	steps, err := stepsOf(key)
 	var document yaml.Node
 	if err != nil || yaml.Unmarshal(data, &document) != nil || len(document.Content) == 0 {
-		return 0
+		return nil, 0
 	}
-	n := document.Content[0]
+	n = document.Content[0]
 	for _, step := range steps {
-		at, value := below(n, step)
-		if value == nil {
-			return line
+		var at *yaml.Node
+		if at, n = below(n, step); n == nil {
+			return nil, line
 		}
-		line, n = at.Line, value
+		line = at.Line
 	}
-	return line
+	return n, line
 }
 
 // Says reports whether a configuration says what key is, and not only what the default is: in its
@@ -93,18 +100,9 @@ func (c *Config) Says(key string) bool {
 	if c.File == "" {
 		return false
 	}
-	data, err := read(c.File)
-	var document yaml.Node
-	if err != nil || yaml.Unmarshal(data, &document) != nil || len(document.Content) == 0 {
-		return false
-	}
-	n := document.Content[0]
-	for step := range strings.SplitSeq(key, ".") {
-		if _, n = below(n, step); n == nil {
-			return false
-		}
-	}
-	return !isNull(n)
+	data, _ := read(c.File) // nothing if it cannot be read
+	n, _ := nodeAt(data, key)
+	return n != nil && !isNull(n)
 }
 
 // with returns what a file says in which the value at the end of steps is another.

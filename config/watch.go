@@ -169,9 +169,7 @@ func (i watchedNames) note(path string) {
 func (l *fileWatcher) wait(ctx context.Context, long time.Duration) bool {
 	var over <-chan time.Time
 	if long > 0 {
-		t := time.NewTimer(long)
-		defer t.Stop()
-		over = t.C
+		over = time.After(long)
 	}
 	for {
 		select {

@@ -56,7 +56,7 @@ func TestHouseAnswers(t *testing.T) {
 	if !is.Runs || is.Ready == nil || is.Version == "" {
 		t.Errorf("the diagnosis is %+v", is)
 	}
-	d.reloads.load = func() (*config.Config, error) { return cfg, nil }
+	d.options.Load = func() (*config.Config, error) { return cfg, nil }
 	_, err = h.Reload(t.Context())
 	note("POST /v1/reload", err)
 }

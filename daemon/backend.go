@@ -6,15 +6,21 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"earshot"
 	"earshot/api"
 	"earshot/config"
 	"earshot/daemon/access"
 	"earshot/daemon/cameras"
+	"earshot/executive/explain"
+	"earshot/executive/room"
+	"earshot/executive/scene"
 	"earshot/internal/probe"
+	"earshot/internal/search"
 	"earshot/participants"
 	"earshot/server"
+	"earshot/store"
 )
 
 // A Backend is what a server serves.
@@ -120,4 +126,120 @@ func (h backend) State(_ context.Context, p server.Principal) (api.Status, error
 		s.Rooms = append(s.Rooms, api.RoomName{ID: is.ID, Name: is.Name})
 	}
 	return s, nil
+}
+
+// Live implements [server.Backend].
+func (h backend) Live(_ context.Context, p server.Principal) (api.LiveView, <-chan struct{}, error) {
+	r, ok := h.daemon.rooms.find(p.Audience.Room)
+	if !ok {
+		return api.LiveView{}, nil, access.NoRoom(p.Audience.Room, nil)
+	}
+	changed := r.Changed() // before looking, so that no change is missed in between
+	v := api.LiveView{Snapshot: r.Snapshot(p.Audience), You: p.Participant}
+	v.At = time.Time{} // the server sets the time
+	for _, e := range h.daemon.cameras.List() {
+		v.Cameras = append(v.Cameras, cameras.InfoOf(h.cameraView(e), e.Running()))
+	}
+	return v, changed, nil
+}
+
+// Interim implements [server.Journal].
+func (h backend) Interim(a earshot.Audience) ([]earshot.Event, <-chan struct{}) {
+	r, ok := h.daemon.rooms.find(a.Room)
+	if !ok {
+		return nil, nil
+	}
+	return r.Interim(a)
+}
+
+// Past implements [server.Journal].
+func (h backend) Past(ctx context.Context, a earshot.Audience, kinds []earshot.Kind, before int64, limit int) ([]earshot.Event, error) {
+	return h.daemon.store.For(a).Page(ctx, kinds, before, limit)
+}
+
+// Search implements [server.Journal].
+func (h backend) Search(ctx context.Context, a earshot.Audience, query string, before int64, limit int) ([]earshot.Event, error) {
+	q, err := search.Parse(query, time.Now())
+	if err != nil {
+		return nil, err
+	}
+	var me earshot.ParticipantID
+	if len(a.Members) > 0 {
+		me = a.Members[0]
+	}
+	from, err := access.Identities(h.daemon.people, me, q.From)
+	if err != nil {
+		return nil, err
+	}
+	return h.daemon.store.For(a).Match(ctx, q, from, before, limit)
+}
+
+// Decisions implements [server.Journal].
+func (h backend) Decisions(ctx context.Context, a earshot.Audience, agent string, before int64, limit int) ([]api.ExplainedDecision, error) {
+	q := explain.Query{Before: before, Last: limit}
+	if agent != "" {
+		p, ok := h.daemon.people.Find(agent)
+		if !ok || p.Type != participants.Internal {
+			return nil, errors.New("there is no agent of that name; see: earshot agents")
+		}
+		q.Agent = p.ID
+	}
+	return explain.Tell(ctx, h.daemon.store.For(a), q, h.daemon.people.Name)
+}
+
+// Context implements [server.Backend].
+func (h backend) Context(_ context.Context, p server.Principal) ([]api.SceneEntry, error) {
+	r, ok := h.daemon.rooms.find(p.Audience.Room)
+	if !ok {
+		return nil, access.NoRoom(p.Audience.Room, nil)
+	}
+	now, all := time.Now(), []api.SceneEntry{}
+	for _, i := range r.Going(p.Audience) {
+		all = append(all, sceneEntryOf(i, now, h.daemon.people.Name))
+	}
+	return all, nil
+}
+
+// sceneEntryOf returns i in the form for programs, at now.
+func sceneEntryOf(i scene.Item, now time.Time, name func(earshot.ParticipantID) string) api.SceneEntry {
+	age := max(0, now.Sub(i.At))
+	c := api.SceneEntry{
+		Field: string(i.Field), ID: i.ID, By: i.Name, Text: i.Text, Was: i.Was, Mender: i.Mender, Source: i.Source, Event: i.Event,
+		At: i.At, When: scene.Age(age), Age: age.Seconds(), Confidence: i.Confidence, Used: i.Used,
+	}
+	if i.Of != "" {
+		c.Of = name(i.Of)
+	}
+	if !i.Until.IsZero() {
+		c.Until = &i.Until
+	}
+	return c
+}
+
+// Do implements [server.Backend].
+func (h backend) Do(ctx context.Context, e earshot.Event) (string, error) {
+	r, ok := h.daemon.rooms.find(e.Room)
+	if !ok {
+		return "", access.NoRoom(e.Room, nil)
+	}
+	if e.Body.Kind() == earshot.KindCommand {
+		return r.Do(ctx, e)
+	}
+	err := r.Admit(ctx, e)
+	if err == nil {
+		err = r.Holds(ctx, e)
+	}
+	switch {
+	case errors.Is(err, room.ErrTaken) || errors.Is(err, store.ErrTaken):
+		return "", server.ErrTaken
+	case err != nil:
+		return "", err
+	}
+	return r.Advice(e.ID), nil
+}
+
+// SceneEntryText describes an entry for people, as /context does.
+func SceneEntryText(c api.SceneEntry) string {
+	i := scene.Item{Field: scene.Field(c.Field), Name: c.By, Text: c.Text, Was: c.Was, Mender: c.Mender, Confidence: c.Confidence}
+	return i.Entry(time.Duration(c.Age * float64(time.Second)))
 }

@@ -6,11 +6,13 @@ import (
 	"time"
 
 	"earshot"
+	"earshot/api"
 	"earshot/daemon/cameras"
 	"earshot/internal/probe"
 	"earshot/internal/redact"
 	"earshot/internal/supervise"
 	"earshot/providers/webcam"
+	"earshot/server"
 )
 
 // buildCameras returns the cameras that looks found. A missing one may still come; an unchanged
@@ -42,7 +44,6 @@ func (d *Daemon) InstallCameras(ctx context.Context) []probe.Finding {
 // for them: none works yet, which is not the same as having none.
 func (d *Daemon) ExpectCameras() { d.cameras.Expect(d.Config().Providers.Webcam) }
 
-// sources returns the sources of the pictures.
 func sources(c webcam.Config) (all []string) {
 	for _, one := range c.List() {
 		all = append(all, one.Device)
@@ -59,4 +60,43 @@ func (d *Daemon) newCamera(c webcam.Camera, hidden redact.SourceRedactor, lost b
 		name: earshot.CameraCalled(c.Name), modes: earshot.Mode.Watches, lost: lost, pulse: there, as: c,
 		run: func(ctx context.Context) error { return sense.Run(ctx, e.Observe(d.Admit)) },
 	}
+}
+
+// Look implements [server.Backend].
+func (h backend) Look(ctx context.Context, by server.Principal, l api.LookRequest) (api.CameraView, error) {
+	e := h.daemon.cameras.Find(l.Camera)
+	if e == nil {
+		return api.CameraView{Known: h.daemon.cameras.Names(), Eyes: earshot.Away}, nil
+	}
+	s := h.cameraView(e)
+	if s.Closed != "" || !e.Running() {
+		return s, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, cameras.LookTimeout)
+	defer cancel()
+	p, err := e.Look(ctx, time.Time{}, l.Boxes)
+	if err != nil {
+		cameras.SetFault(&s, err)
+		return s, nil
+	}
+	if s = h.cameraView(e); s.Closed != "" { // it may have closed; else its state may be known only now
+		return s, nil
+	}
+	cameras.SetPicture(&s, p, l.Picture)
+	h.daemon.log.Info("somebody looked through a camera", "participant", string(by.ID), "camera", e.Name, "picture", l.Picture)
+	if l.Picture || e.ShouldTell(by.ID, time.Now()) {
+		h.daemon.desk.Mention(cameras.LookedBy(by.Participant, e.Name, l.Picture))
+	}
+	return s, nil
+}
+
+// cameraView returns what is known of a camera without looking.
+func (h backend) cameraView(e *cameras.Camera) api.CameraView {
+	return e.View(h.daemon.closed(e, time.Now()))
+}
+
+// closed says why a camera is not to look at now.
+func (d *Daemon) closed(e *cameras.Camera, now time.Time) string {
+	mode, _ := d.desk.Mode()
+	return probe.Closed(mode, e.Config.Hours, now)
 }

@@ -132,7 +132,6 @@ func Open(ctx context.Context, cfg *config.Config, o Options) (*Daemon, error) {
 	}
 	d := &Daemon{log: log, id: store.NewIDs(), options: o}
 	d.costs.PowerSupplies = o.PowerSupplies
-	d.reloads = reloads{load: o.Load, file: o.File, hangups: o.Hangups, log: o.LogFile}
 	d.current.Store(cfg)
 	d.measure(cfg)
 	d.costs.Open(cfg.Store.Directory, log)
@@ -230,7 +229,6 @@ func (d *Daemon) Reload(ctx context.Context) (api.ReloadResult, error) {
 // NewID returns a new ID, greater than all before.
 func (d *Daemon) NewID() earshot.EventID { return d.id() }
 
-// loadPeople builds the registry.
 func (d *Daemon) loadPeople(ctx context.Context) error {
 	var err error
 	if d.agents, err = access.OpenAgents(ctx, d.Config(), d.store, d.id); err != nil {
@@ -249,7 +247,6 @@ func (d *Daemon) loadPeople(ctx context.Context) error {
 	return nil
 }
 
-// registryBuilder returns a builder of the registry for cfg.
 func (d *Daemon) registryBuilder(cfg *config.Config) access.RegistryBuilder {
 	return access.RegistryBuilder{Config: cfg, Account: d.options.Account, Name: d.options.Name, Record: d.record, NewID: d.id, Book: d.agents}
 }
@@ -327,7 +324,7 @@ func (d *Daemon) RunWith(ctx context.Context, l net.Listener, settle func() []pr
 	g.Go(func() error {
 		<-ctx.Done()
 		d.rooms.close() // before the outlets go, or they would seem to be lost
-		d.rooms.awaitSilence()
+		d.rooms.awaitSilence(within)
 		stopParts()
 		rest.Wait()
 		closeRooms()
@@ -336,7 +333,6 @@ func (d *Daemon) RunWith(ctx context.Context, l net.Listener, settle func() []pr
 	return g.Wait()
 }
 
-// serveClients serves other processes until ctx ends.
 func (d *Daemon) serveClients(ctx context.Context, l net.Listener) {
 	if err := d.server.Serve(ctx, l); err != nil {
 		d.report(earshot.Notice{Key: "server", Text: "other commands cannot reach this earshot: " + err.Error(), Cure: "earshot doctor"})

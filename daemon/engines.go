@@ -2,17 +2,22 @@ package daemon
 
 import (
 	"context"
+	"errors"
 	"iter"
 	"log/slog"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"earshot"
+	"earshot/executive/command"
+	"earshot/internal/probe"
 	"earshot/internal/supervise"
 	"earshot/llm"
 	"earshot/llm/engine"
+	"earshot/participants"
 )
 
 // models holds the engines in force.
@@ -92,4 +97,48 @@ func (h *engineOutages) log(log *slog.Logger, s llm.Step) {
 	if h.outages.Change(now, n) && s.Err != nil {
 		log.Warn("the model was helped", "engine", s.Engine, "step", string(s.Kind), "fault", string(s.Err.Fault))
 	}
+}
+
+// modelTable is the command of a room that lists the models, and chooses the one that answers.
+func (d *Daemon) modelTable() command.Table {
+	return command.Table{{
+		Group: "For operators of earshot", Name: "model", Args: "[NAME [think]]", Help: "list the models; choose one for talking or thinking", Needs: participants.Operate,
+		Do: func(ctx context.Context, c command.Call) (string, error) {
+			words := strings.Fields(string(c.Args))
+			if d.options.Load == nil {
+				return "", errNoFile
+			}
+			cfg, err := d.options.Load()
+			if err != nil {
+				return "", err
+			}
+			looks := probe.Engines(ctx, cfg.Executive.LLM)
+			role := probe.TalkRole
+			switch {
+			case len(words) == 0:
+				var b strings.Builder
+				faults := probe.EngineFaults(looks)
+				if len(faults) < len(looks) {
+					probe.PrintModels(&b, probe.ListModels(cfg.Executive, looks))
+				}
+				probe.PrintFindings(&b, faults)
+				return strings.TrimRight(b.String(), "\n"), nil
+			case len(words) == 2 && (words[1] == probe.TalkRole || words[1] == probe.ThinkRole):
+				role = words[1]
+			case len(words) > 1:
+				return "", errors.New("write /model, /model NAME, or /model NAME think")
+			}
+			is, err := probe.ChooseModel(cfg, looks, probe.EngineModel{Model: words[0]}, role)
+			if err == nil {
+				err = is.Save()
+			}
+			if err == nil {
+				_, err = d.Reload(ctx)
+			}
+			if err != nil {
+				return "", err
+			}
+			return is.String(), nil
+		},
+	}}
 }

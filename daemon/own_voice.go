@@ -71,7 +71,6 @@ func (m *learnedVoice) rehearse(ctx context.Context) error {
 	}
 }
 
-// known reports whether enough was learned.
 func (m *learnedVoice) known() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -95,7 +94,6 @@ type voiceSample struct {
 	filled int
 }
 
-// take adds sound to the sample.
 func (r *voiceSample) take(pcm []int16) {
 	for len(pcm) > 0 {
 		n := copy(r.frame.PCM[r.filled:], pcm)

@@ -5,12 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"reflect"
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"earshot"
 	"earshot/api"
@@ -19,7 +17,6 @@ import (
 	"earshot/executive"
 	"earshot/executive/command"
 	"earshot/internal/english"
-	"earshot/internal/logfile"
 	"earshot/internal/probe"
 	"earshot/llm"
 	"earshot/participants"
@@ -82,12 +79,7 @@ func affectedSections(key string) []string {
 
 // reloads is the state of reloading the configuration.
 type reloads struct {
-	load func() (*config.Config, error) // nil if reloading is impossible
-	file string                         // the configured path; empty means the usual places
-	log  *logfile.File                  // nil if there is none
-	done *audit.Log                     // the audit log, which is beside it; nil if there is none
-
-	hangups <-chan os.Signal // each signal asks for a reload
+	done *audit.Log // the audit log; nil if there is none
 
 	// watch is [config.Watch], except in tests of signals.
 	watch func(ctx context.Context, path string, changed func()) error
@@ -107,12 +99,12 @@ var errNoFile = errors.New("this earshot was started without a configuration fil
 // asked, they are told by the result; otherwise the operators get a notice.
 func (d *Daemon) reload(ctx context.Context, asked bool) (api.ReloadResult, error) {
 	r := &d.reloads
-	if r.load == nil {
+	if d.options.Load == nil {
 		return api.ReloadResult{}, errNoFile
 	}
 	r.one.Lock()
 	defer r.one.Unlock()
-	next, err := r.load()
+	next, err := d.options.Load()
 	if err == nil && next.Store.Directory == "" {
 		config.Place(next)
 	}
@@ -210,8 +202,8 @@ func (d *Daemon) apply(ctx context.Context, next *config.Config) (is api.ReloadR
 		}
 	}
 	move := func() {}
-	if d.reloads.log != nil { // even with the same path: somebody may have moved the file away
-		if move, err = d.reloads.log.MoveTo(force.Log); err != nil {
+	if d.options.LogFile != nil { // even with the same path: somebody may have moved the file away
+		if move, err = d.options.LogFile.MoveTo(force.Log); err != nil {
 			return is, nil, err
 		}
 	}
@@ -253,7 +245,7 @@ func (d *Daemon) apply(ctx context.Context, next *config.Config) (is api.ReloadR
 			d.log.Error("a room cannot be opened", "room", c.is.ID, "err", err)
 		}
 	}
-	d.announce(before)
+	d.announceChanges(before)
 	for _, c := range d.rooms.now() {
 		c.Reseat() // which checks everything anew
 	}
@@ -342,39 +334,27 @@ func (d *Daemon) newRooms(ctx context.Context, cfg *config.Config) (all rooms, e
 	return all, nil
 }
 
-// announce shows in the affected rooms which agents have changed.
-func (d *Daemon) announce(before []agents.Record) {
+// announceChanges shows in the affected rooms which agents have changed.
+func (d *Daemon) announceChanges(before []agents.Record) {
 	had := make(map[earshot.ParticipantID]agents.Record)
 	for _, r := range before {
 		had[r.ID] = r
-	}
-	show := func(act earshot.Act, was, is agents.Record) {
-		e := earshot.Event{
-			At: time.Now(), Author: d.owner.ID, Visibility: earshot.Visibility{Scope: earshot.System},
-			Body: earshot.Agent{Act: act, ID: is.ID, Path: is.Path, User: is.User, PathKind: string(is.Kind)},
-		}
-		for _, there := range d.rooms.now() {
-			if was.SitsIn(there.is.ID) || is.SitsIn(there.is.ID) {
-				there.Announce(e)
-			}
-		}
 	}
 	for _, is := range d.agents.List() {
 		was, known := had[is.ID]
 		delete(had, is.ID)
 		switch {
 		case !known:
-			show(earshot.Created, is, is)
+			d.announce(d.owner.ID, earshot.Created, is, is)
 		case was.Name != is.Name || was.Description != is.Description || !slices.Equal(was.Rooms, is.Rooms):
-			show(earshot.Changed, was, is)
+			d.announce(d.owner.ID, earshot.Changed, is, was, is)
 		}
 	}
 	for _, was := range had {
-		show(earshot.Ended, was, was)
+		d.announce(d.owner.ID, earshot.Ended, was, was)
 	}
 }
 
-// keysOf returns the keys that have changed.
 func keysOf(r api.ReloadResult) (keys []string) {
 	for _, c := range r.Changes {
 		keys = append(keys, c.Key)
@@ -428,7 +408,7 @@ func (d *Daemon) waitingKeys() []string {
 // watchConfig reloads the configuration whenever it changes, or a signal asks for it, until ctx
 // ends.
 func (d *Daemon) watchConfig(ctx context.Context, rest *sync.WaitGroup) {
-	if d.reloads.load == nil {
+	if d.options.Load == nil {
 		return
 	}
 	again := func() {
@@ -441,14 +421,14 @@ func (d *Daemon) watchConfig(ctx context.Context, rest *sync.WaitGroup) {
 		if watch == nil {
 			watch = config.Watch
 		}
-		if err := watch(ctx, d.reloads.file, again); err != nil {
+		if err := watch(ctx, d.options.File, again); err != nil {
 			d.report(earshot.Notice{Key: configuration, Text: "changes of the configuration file are not noticed: " + err.Error(), Cure: "run earshot reload after each change"})
 		}
 	})
 	rest.Go(func() {
 		for {
 			select {
-			case <-d.reloads.hangups:
+			case <-d.options.Hangups:
 				d.watchdog(d.options.Notifier).Reload(again)
 			case <-ctx.Done():
 				return

@@ -147,14 +147,14 @@ func renovated(t *testing.T, watched bool) *renovation {
 	if r.Daemon, err = Open(t.Context(), cfg, Options{Account: earshot.Handle{Provider: "console", ID: "1"}, Name: "ann"}); err != nil {
 		t.Fatal(err)
 	}
-	r.reloads.load = func() (*config.Config, error) {
+	r.options.Load = func() (*config.Config, error) {
 		next, err := r.load()
 		if err == nil && next.Store.Directory == "" {
 			next.Store.Directory = filepath.Join(dir, "journal")
 		}
 		return next, err
 	}
-	r.reloads.file = r.file
+	r.options.File = r.file
 	if !watched {
 		r.reloads.watch = func(context.Context, string, func()) error { return nil }
 	}
@@ -725,7 +725,7 @@ func TestReloadNoPlaceForALog(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer book.Close()
-	r.reloads.log = book
+	r.options.LogFile = book
 	before := r.Config()
 	r.write(r.base + "\nlog: {file: " + pipe + "}\nspeakers: {sure: 0.9}\n")
 	if _, err := r.reload(t.Context(), false); err == nil || !strings.Contains(err.Error(), pipe+" is a named pipe") {

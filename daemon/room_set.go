@@ -136,17 +136,10 @@ func (p *roomSet) close() {
 const lastWords = 700 * time.Millisecond
 
 // awaitSilence waits until nothing is said in any room after leave.
-func (p *roomSet) awaitSilence() {
-	over := time.After(lastWords)
-	look := time.NewTicker(5 * time.Millisecond)
-	defer look.Stop()
-	for slices.ContainsFunc(p.now(), func(c roomEntry) bool { return c.Speaking() }) {
-		select {
-		case <-over:
-			return
-		case <-look.C:
-		}
-	}
+func (p *roomSet) awaitSilence(ctx context.Context) {
+	await(ctx, lastWords, func() bool {
+		return !slices.ContainsFunc(p.now(), func(c roomEntry) bool { return c.Speaking() })
+	})
 }
 
 // add adds a room, and runs it if the others run.
@@ -161,18 +154,6 @@ func (p *roomSet) add(c roomEntry) error {
 		p.run(c)
 	}
 	return nil
-}
-
-// rename changes the name of a room.
-func (p *roomSet) rename(id earshot.RoomID, name string) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.all = slices.Clone(p.all)
-	for i := range p.all {
-		if p.all[i].is.ID == id {
-			p.all[i].is.Name = name
-		}
-	}
 }
 
 // update gives a room its current configuration.
@@ -223,11 +204,11 @@ func (d *Daemon) openRoom(ctx context.Context, is executive.Room) (roomEntry, er
 	}
 	d.rooms.opening.Lock()
 	defer d.rooms.opening.Unlock()
-	if _, open := d.rooms.find(is.ID); open {
+	if c, open := d.rooms.find(is.ID); open {
 		if name != "" {
-			d.rooms.rename(is.ID, name)
+			c.is.Name = name
+			d.rooms.update(c.is)
 		}
-		c, _ := d.rooms.find(is.ID)
 		return c, nil
 	}
 	if err := d.closeIdleRoom(ctx); err != nil {

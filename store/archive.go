@@ -122,14 +122,14 @@ func (a *Archive) Look(ctx context.Context, f func(earshot.View) error) error {
 
 // copyTo copies the journal into the empty file at path.
 func (a *Archive) copyTo(ctx context.Context, path string) error {
-	if err := journal.Vacuum(ctx, a.path, path); err != nil {
-		return a.failed(ctx, err)
-	}
-	return nil
+	return a.failed(ctx, journal.Vacuum(ctx, a.path, path))
 }
 
-// failed describes why a query failed, and reports damage.
+// failed describes why a query failed, and reports damage. It returns nil if err is nil.
 func (a *Archive) failed(ctx context.Context, err error) error {
+	if err == nil {
+		return nil
+	}
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
@@ -146,22 +146,16 @@ type Totals = journal.Totals
 // Totals counts the events. In a large journal that takes a moment.
 func (a *Archive) Totals(ctx context.Context) (Totals, error) {
 	n, err := journal.Count(ctx, a.db())
-	if err != nil {
-		return n, a.failed(ctx, err)
-	}
-	return n, nil
+	return n, a.failed(ctx, err)
 }
 
 // Totals counts the events; see [Archive.Totals].
 func (s *Store) Totals(ctx context.Context) (Totals, error) { return s.archive.Totals(ctx) }
 
 // Wrote reports whether somebody is the author of any of the events.
-func (a *Archive) Wrote(ctx context.Context, who earshot.ParticipantID, ids []earshot.EventID) (wrote bool, err error) {
-	err = a.db().QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM journal WHERE author = ? AND id IN (SELECT value FROM json_each(?)))", who, journal.JSON(ids)).Scan(&wrote)
-	if err != nil {
-		return false, a.failed(ctx, err)
-	}
-	return wrote, nil
+func (a *Archive) Wrote(ctx context.Context, who earshot.ParticipantID, ids []earshot.EventID) (bool, error) {
+	wrote, err := journal.Exists(ctx, a.db(), "SELECT 1 FROM journal WHERE author = ? AND id IN (SELECT value FROM json_each(?))", who, journal.JSON(ids))
+	return wrote, a.failed(ctx, err)
 }
 
 // All yields every event of every room up to a sequence, as [Archive.Export] does, so that a reader

@@ -31,11 +31,6 @@ const (
 // the oldest first, and rests between its steps. n is how many events lost their content. If Expire
 // was cut short, it may be called again.
 func (s *Store) Expire(ctx context.Context, r Retention, now time.Time, each func([]SelectedEvent)) (n int, err error) {
-	defer func() {
-		if n > 0 {
-			s.cleaner.wake()
-		}
-	}()
 	for _, k := range r.Periods() {
 		if k.Days == 0 {
 			continue
@@ -58,11 +53,6 @@ func (s *Store) Expire(ctx context.Context, r Retention, now time.Time, each fun
 // first, which may be nil, is called with the IDs of events before any of these is erased. each and
 // n are as for [Store.Expire]. If Lapse was cut short, it may be called again.
 func (s *Store) Lapse(ctx context.Context, before time.Time, first func([]earshot.EventID) error, each func([]SelectedEvent)) (n int, err error) {
-	defer func() {
-		if n > 0 {
-			s.cleaner.wake()
-		}
-	}()
 	n, err = s.eachRoom(ctx, func(room earshot.RoomID) (int, error) { return s.lapse(ctx, room, before, first, each) })
 	if err != nil {
 		return n, fmt.Errorf("forgetting what was overheard: %w", err)
@@ -70,8 +60,14 @@ func (s *Store) Lapse(ctx context.Context, before time.Time, first func([]earsho
 	return n, nil
 }
 
-// eachRoom calls erase for each room, and returns how many events it erased.
+// eachRoom calls erase for each room, and returns how many events it erased. Their traces are removed
+// later.
 func (s *Store) eachRoom(ctx context.Context, erase func(earshot.RoomID) (int, error)) (n int, err error) {
+	defer func() {
+		if n > 0 {
+			s.cleaner.wake()
+		}
+	}()
 	rooms, err := s.Rooms(ctx, "", maxRooms)
 	if err != nil {
 		return 0, err

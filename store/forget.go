@@ -41,10 +41,8 @@ type SelectedEvent = selection.Event
 // nobody waits meanwhile.
 func (s *Store) Select(ctx context.Context, sel Selection) (all []SelectedEvent, err error) {
 	err = s.archive.Look(ctx, func(v earshot.View) (err error) {
-		if all, err = selection.Find(ctx, v, sel); err != nil {
-			err = s.archive.failed(ctx, err)
-		}
-		return err
+		all, err = selection.Find(ctx, v, sel)
+		return s.archive.failed(ctx, err)
 	})
 	return all, err
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"earshot"
@@ -70,10 +71,7 @@ type check struct {
 
 // A stopwatch says since when something has been running in the background. Its zero value says
 // that it is not running.
-type stopwatch struct {
-	mu    sync.Mutex
-	since time.Time // zero when it does not run
-}
+type stopwatch struct{ since atomic.Pointer[time.Time] }
 
 // checkInBackground begins to search the file for damage in the background, and calls found if
 // there is any.
@@ -96,24 +94,17 @@ func (s *Store) checkInBackground(ctx context.Context, found func(error)) {
 }
 
 // begin notes that the work has begun.
-func (w *stopwatch) begin() {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.since = time.Now()
-}
+func (w *stopwatch) begin() { w.since.Store(new(time.Now())) }
 
 // over notes that the work has ended.
-func (w *stopwatch) over() {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.since = time.Time{}
-}
+func (w *stopwatch) over() { w.since.Store(nil) }
 
 // runs returns since when the work has been running, and whether it is.
 func (w *stopwatch) runs() (since time.Time, is bool) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.since, !w.since.IsZero()
+	if at := w.since.Load(); at != nil {
+		return *at, true
+	}
+	return time.Time{}, false
 }
 
 // end cuts the search short, and reports whether it had already ended.

@@ -9,8 +9,11 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"earshot"
+	"earshot/internal/search"
+	"earshot/store/index"
 	"earshot/store/journal"
 )
 
@@ -55,23 +58,17 @@ func (s *Store) Lately(ctx context.Context, room earshot.RoomID, kind earshot.Ki
 	}
 	slices.Reverse(found)
 	events, err := journal.OpenVisible(found, who...)
-	if err != nil {
-		return nil, s.archive.failed(ctx, err)
-	}
-	return events, nil
+	return events, s.archive.failed(ctx, err)
 }
 
 // Event returns an event of a room, whoever may see it, and whether it exists. It lets the room
 // look up an event to which another refers. It is never for a prompt or an outlet.
 func (s *Store) Event(ctx context.Context, in earshot.RoomID, id earshot.EventID) (earshot.Event, bool, error) {
 	e, err := journal.Target(ctx, s.archive.db(), in, id)
-	switch {
-	case errors.Is(err, journal.ErrNoTarget):
+	if errors.Is(err, journal.ErrNoTarget) {
 		return earshot.Event{}, false, nil
-	case err != nil:
-		return earshot.Event{}, false, s.archive.failed(ctx, err)
 	}
-	return e, true, nil
+	return e, err == nil, s.archive.failed(ctx, err)
 }
 
 // Decisions returns the newest decisions in the order in which they were made: those of one agent
@@ -92,24 +89,22 @@ func (r *Reader) Find(ctx context.Context, ids []earshot.EventID) ([]earshot.Eve
 // About returns the first decisions about an event and the replies to it, in the order in which
 // they happened.
 func (r *Reader) About(ctx context.Context, id earshot.EventID, limit int) ([]earshot.Event, error) {
-	return r.ask(ctx, limit, journal.SelectVisible+` AND j.sequence IN
-		(SELECT sequence FROM decisions WHERE about = @about UNION SELECT sequence FROM turns WHERE about = @about) ORDER BY j.sequence LIMIT @limit`,
-		sql.Named("about", id))
+	return r.ask(ctx, limit, journal.SelectVisible+
+		" AND j.sequence IN (SELECT sequence FROM turns WHERE about = @about) ORDER BY j.sequence LIMIT @limit", sql.Named("about", id))
 }
 
 // Turn returns the beginning and the end of a turn, if they have happened: the decision to speak,
 // and the reply.
 func (r *Reader) Turn(ctx context.Context, id earshot.TurnID) ([]earshot.Event, error) {
-	return r.ask(ctx, 16, journal.SelectVisible+` AND j.sequence IN
-		(SELECT sequence FROM decisions WHERE turn = @turn UNION SELECT sequence FROM turns WHERE turn = @turn) ORDER BY j.sequence LIMIT @limit`,
-		sql.Named("turn", id))
+	return r.ask(ctx, 16, journal.SelectVisible+
+		" AND j.sequence IN (SELECT sequence FROM turns WHERE turn = @turn) ORDER BY j.sequence LIMIT @limit", sql.Named("turn", id))
 }
 
 // Ends returns the replies that ended those of the turns that have ended, in the order of the
 // journal.
 func (r *Reader) Ends(ctx context.Context, turns []earshot.TurnID) ([]earshot.Event, error) {
-	return r.ask(ctx, len(turns), journal.SelectVisible+
-		" AND j.sequence IN (SELECT sequence FROM turns WHERE turn IN (SELECT value FROM json_each(@turns))) ORDER BY j.sequence LIMIT @limit", sql.Named("turns", journal.JSON(turns)))
+	return r.ask(ctx, len(turns), journal.SelectVisible+ // the + keeps SQLite from reading all replies
+		" AND +j.kind = 'reply' AND j.sequence IN (SELECT sequence FROM turns WHERE turn IN (SELECT value FROM json_each(@turns))) ORDER BY j.sequence LIMIT @limit", sql.Named("turns", journal.JSON(turns)))
 }
 
 // ask returns the events that a query finds. The query must use [journal.SelectVisible] and @limit.
@@ -118,10 +113,7 @@ func (r *Reader) ask(ctx context.Context, limit int, query string, args ...any) 
 		return nil, nil
 	}
 	events, err := journal.ReadVisible(ctx, r.archive.db(), r.who, query, append(args, sql.Named("limit", limit))...)
-	if err != nil {
-		return nil, r.archive.failed(ctx, err)
-	}
-	return events, nil
+	return events, r.archive.failed(ctx, err)
 }
 
 // Merge sorts events in their order and removes duplicates. It changes events.
@@ -185,8 +177,47 @@ func (s *Store) Rooms(ctx context.Context, prefix string, limit int) ([]earshot.
 		)
 		SELECT room FROM all_rooms WHERE substr(room, 1, length(?1)) = ?1
 		ORDER BY (SELECT max(sequence) FROM journal j WHERE j.room = all_rooms.room) DESC LIMIT ?2`, prefix, max(0, limit)))
+	return rooms, s.archive.failed(ctx, err)
+}
+
+// longestSearch is how long a search takes at most. Only searches in millions of texts need longer:
+// those for words that are each common but never occur together, or for the beginnings of very many
+// words.
+const longestSearch = 10 * time.Second
+
+// errLongSearch says what to do about that.
+var errLongSearch = errors.New("too many events have these words: give rarer words, or since: or before: with a time")
+
+// Search returns the newest messages, memos and heard replies that match a query, newest first,
+// however old they are; see [search.Parse]. Names in the query are IDs.
+func (r *Reader) Search(ctx context.Context, query string, limit int) ([]earshot.Event, error) {
+	q, err := search.Parse(query, time.Now())
 	if err != nil {
-		return nil, s.archive.failed(ctx, err)
+		return nil, err
 	}
-	return rooms, nil
+	var from []earshot.ParticipantID
+	for _, name := range q.From {
+		from = append(from, earshot.ParticipantID(name))
+	}
+	return r.Match(ctx, q, from, 0, limit)
+}
+
+// Match returns the newest events before a sequence that match a query, newest first; sequence 0
+// means all. If people are given, only their events match.
+func (r *Reader) Match(ctx context.Context, q search.Query, from []earshot.ParticipantID, before int64, limit int) ([]earshot.Event, error) {
+	if limit < 1 {
+		return nil, nil
+	}
+	bounded, cancel := context.WithTimeout(ctx, longestSearch)
+	defer cancel()
+	tx, err := r.archive.db().BeginTx(bounded, &sql.TxOptions{ReadOnly: true}) // parts of the index may be merged meanwhile
+	if err != nil {
+		return nil, r.archive.failed(ctx, err)
+	}
+	defer tx.Rollback()
+	found, err := r.archive.index.Find(bounded, tx, index.Query{Audience: r.who, Words: q, From: from, Before: beforeOf(before), Limit: limit})
+	if err != nil && bounded.Err() != nil && ctx.Err() == nil {
+		return nil, errLongSearch
+	}
+	return found, r.archive.failed(ctx, err)
 }

@@ -182,7 +182,6 @@ func (c *fileCopy) finish(ctx context.Context) error {
 	return err
 }
 
-// close closes the copy.
 func (c *fileCopy) close() error {
 	if c.db == nil {
 		return nil

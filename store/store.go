@@ -314,7 +314,6 @@ func (s *Store) Grown() <-chan struct{} {
 	return s.grown
 }
 
-// took reports how long a transaction took.
 func (s *Store) took(d time.Duration, err error) {
 	if s.meter != nil {
 		s.meter.Committed(d, err)
@@ -370,7 +369,6 @@ func (s *Store) damaged(err error) {
 	}
 }
 
-// mergeIndex merges parts of the index of words.
 func (s *Store) mergeIndex(ctx context.Context, tx *sql.Tx) (bool, error) {
 	return false, s.views.Index.Merge(ctx, tx)
 }

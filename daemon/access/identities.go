@@ -3,6 +3,7 @@ package access
 import (
 	"cmp"
 	"fmt"
+	"os/user"
 	"strings"
 
 	"earshot"
@@ -25,4 +26,13 @@ func Identities(people *participants.Registry, me earshot.ParticipantID, names [
 		all = append(all, people.Identities(cmp.Or(who.ID, me))...)
 	}
 	return all, nil
+}
+
+// Self is the person who owns this account.
+func Self() (h earshot.Handle, name string) {
+	u, err := user.Current()
+	if err != nil {
+		return earshot.Handle{Provider: "console", ID: "uid?"}, ""
+	}
+	return earshot.Handle{Provider: "console", ID: "uid" + u.Uid}, u.Username
 }

@@ -1,6 +1,13 @@
 package admin
 
 import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
 	"earshot"
 	"earshot/api"
 	"earshot/internal/english"
@@ -8,11 +15,6 @@ import (
 	"earshot/participants"
 	"earshot/participants/agents"
 	"earshot/participants/paths"
-	"fmt"
-	"io"
-	"slices"
-	"strings"
-	"time"
 )
 
 // RoomsText returns the rooms of an agent.
@@ -76,21 +78,14 @@ func PrintAgent(w io.Writer, p api.AgentInfo) {
 	} else {
 		line("changed", "by: earshot agents change")
 	}
-	prompt := strings.TrimSpace(string(p.Prompt))
-	if prompt == "" {
-		prompt = "the one built into earshot"
-	}
-	line("prompt", prompt)
+	line("prompt", cmp.Or(strings.TrimSpace(string(p.Prompt)), "the one built into earshot"))
 }
 
 func yesNo(is bool) string { return map[bool]string{true: "yes", false: "no"}[is] }
 
 // PersonText returns the owner of a voice.
 func PersonText(s api.VoiceInfo) string {
-	if s.Name == "" {
-		return "unknown"
-	}
-	return s.Name
+	return cmp.Or(s.Name, "unknown")
 }
 
 // LastText returns when a voice was heard in this run.

@@ -164,7 +164,6 @@ func VoiceChange(c speakers.Change, text string) api.VoiceChange {
 	}
 }
 
-// change carries out a request about voices.
 func (v *Voices) change(ctx context.Context, by participants.Participant, t api.VoiceRequest) (c speakers.Change, err error) {
 	said := speakers.Attestation{By: by.ID, At: time.Now()}
 	var voices []earshot.Handle
@@ -263,7 +262,6 @@ func (v *Voices) changeText(c speakers.Change, called map[earshot.Handle]string)
 	return fmt.Sprintf(text+"%.0[1]s%.0[2]s%.0[3]s", called[c.Voice], called[c.Other], who)
 }
 
-// labels returns the names of the known voices.
 func (v *Voices) labels() map[earshot.Handle]string {
 	all := make(map[earshot.Handle]string)
 	for _, s := range v.List() {

@@ -80,27 +80,23 @@ func (e *Camera) Run(ctx context.Context) error {
 }
 
 // announceOpen says that the camera is open again, if its hours had closed it.
-func (e *Camera) announceOpen() {
-	e.mu.Lock()
-	rested := e.closedByHours
-	e.closedByHours = false
-	e.mu.Unlock()
-	if rested && e.tell != nil {
-		e.tell(fmt.Sprintf("%s is now open: its hours are %s.", Title(e.Name), e.Config.Hours))
-	}
-}
+func (e *Camera) announceOpen() { e.announce(false, "open") }
 
 // announceClosed says that the camera is closed, if only its hours closed it.
 func (e *Camera) announceClosed(ctx context.Context, now func() time.Time) {
-	if ctx.Err() == nil || e.Config.Hours == "" || e.Config.Hours.Has(now()) {
-		return
+	if ctx.Err() != nil && e.Config.Hours != "" && !e.Config.Hours.Has(now()) {
+		e.announce(true, "closed")
 	}
+}
+
+// announce records whether its hours have closed the camera, and says so if that is news.
+func (e *Camera) announce(closed bool, word string) {
 	e.mu.Lock()
-	rested := e.closedByHours
-	e.closedByHours = true
+	was := e.closedByHours
+	e.closedByHours = closed
 	e.mu.Unlock()
-	if !rested && e.tell != nil {
-		e.tell(fmt.Sprintf("%s is now closed: its hours are %s.", Title(e.Name), e.Config.Hours))
+	if was != closed && e.tell != nil {
+		e.tell(fmt.Sprintf("%s is now %s: its hours are %s.", Title(e.Name), word, e.Config.Hours))
 	}
 }
 

@@ -306,37 +306,45 @@ func (o *Eraser) orphans(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	gone, err := o.erased(ctx, made)
+	list, err := json.Marshal(made)
+	if err != nil {
+		return err
+	}
+	gone, err := column[earshot.EventID](ctx, o.Store, "SELECT id FROM journal WHERE kind = 'erased' AND id IN (SELECT value FROM json_each(?))", string(list))
 	if err != nil || len(gone) == 0 {
 		return err
 	}
-	_, err = o.Files.Forget(func(id earshot.EventID) bool { return gone[id] })
+	_, err = o.Files.Forget(Among(gone))
 	return err
 }
 
-// erased returns the erased ones among some events.
-func (o *Eraser) erased(ctx context.Context, ids []earshot.EventID) (map[earshot.EventID]bool, error) {
-	gone := make(map[earshot.EventID]bool)
-	list, err := json.Marshal(ids)
-	if err != nil {
-		return nil, err
-	}
-	err = o.Store.Look(ctx, func(v earshot.View) error {
-		rows, err := v.QueryContext(ctx, "SELECT id FROM journal WHERE kind = 'erased' AND id IN (SELECT value FROM json_each(?))", string(list))
+// column returns the only column of the result of a query.
+func column[T any](ctx context.Context, s *store.Store, query string, args ...any) (all []T, err error) {
+	err = s.Look(ctx, func(v earshot.View) error {
+		rows, err := v.QueryContext(ctx, query, args...)
 		if err != nil {
 			return err
 		}
 		defer rows.Close()
 		for rows.Next() {
-			var id earshot.EventID
-			if err := rows.Scan(&id); err != nil {
+			var one T
+			if err := rows.Scan(&one); err != nil {
 				return err
 			}
-			gone[id] = true
+			all = append(all, one)
 		}
 		return rows.Err()
 	})
-	return gone, err
+	return all, err
+}
+
+// Among returns a function that reports whether an event is one of some.
+func Among(ids []earshot.EventID) func(earshot.EventID) bool {
+	is := make(map[earshot.EventID]bool, len(ids))
+	for _, id := range ids {
+		is[id] = true
+	}
+	return func(id earshot.EventID) bool { return is[id] }
 }
 
 // find returns the running room with an ID.

@@ -97,7 +97,7 @@ func (o *Eraser) interpret(ctx context.Context, by participants.Participant, f a
 		p.request.By = by.ID
 	}
 	var err error
-	if sel.Agents, err = o.agents(ctx); err != nil {
+	if sel.Agents, err = column[earshot.ParticipantID](ctx, o.Store, "SELECT id FROM agents"); err != nil { // former ones too
 		return err
 	}
 	p.Of = o.describe(f, sel)
@@ -145,26 +145,6 @@ func (o *Eraser) findPerson(by participants.Participant, word string, sel *store
 	return nil
 }
 
-// agents returns the IDs of all present and former agents.
-func (o *Eraser) agents(ctx context.Context) (all []earshot.ParticipantID, err error) {
-	err = o.Store.Look(ctx, func(v earshot.View) error {
-		rows, err := v.QueryContext(ctx, "SELECT id FROM agents")
-		if err != nil {
-			return err
-		}
-		defer rows.Close()
-		for rows.Next() {
-			var id earshot.ParticipantID
-			if err := rows.Scan(&id); err != nil {
-				return err
-			}
-			all = append(all, id)
-		}
-		return rows.Err()
-	})
-	return all, err
-}
-
 // last returns the last sequence of the journal.
 func (o *Eraser) last(ctx context.Context) (n int64, err error) {
 	err = o.Store.Look(ctx, func(v earshot.View) error {
@@ -199,7 +179,6 @@ func (o *Eraser) becomes(people []earshot.ParticipantID) string {
 	return "nobody is called " + p.Name + " any more"
 }
 
-// describe describes the selection.
 func (o *Eraser) describe(f api.EraseRequest, sel store.Selection) string {
 	var b strings.Builder
 	switch {
@@ -230,7 +209,6 @@ func (o *Eraser) describe(f api.EraseRequest, sel store.Selection) string {
 	return b.String()
 }
 
-// roomName returns the name of a room.
 func (o *Eraser) roomName(id earshot.RoomID) string {
 	if r, ok := o.find(id); ok {
 		return cmp.Or(r.Name, string(id))
@@ -314,11 +292,11 @@ func (o *Eraser) listRemains(p *plan) []string {
 
 // contains returns a function that reports whether an event is in a set.
 func contains(all []store.SelectedEvent) func(earshot.EventID) bool {
-	is := make(map[earshot.EventID]bool, len(all))
-	for _, d := range all {
-		is[d.ID] = true
+	ids := make([]earshot.EventID, len(all))
+	for i, d := range all {
+		ids[i] = d.ID
 	}
-	return func(id earshot.EventID) bool { return is[id] }
+	return Among(ids)
 }
 
 // digest returns the digest of what would go, up to a sequence.

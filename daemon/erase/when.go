@@ -2,10 +2,10 @@ package erase
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 
+	"earshot/internal/search"
 	"earshot/participants"
 )
 
@@ -16,29 +16,13 @@ func ParseTime(text string, now time.Time) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil
 	}
-	if n, is := strings.CutSuffix(text, "d"); is {
-		if days, err := strconv.Atoi(n); err == nil && days > 0 && days < 100_000 {
-			return now.AddDate(0, 0, -days), nil
-		}
-	}
-	if d, err := time.ParseDuration(text); err == nil && d > 0 {
-		return now.Add(-d), nil
+	if at, is := search.Ago(text, now); is {
+		return at, nil
 	}
 	for _, layout := range []string{"2006-01-02 15:04:05", "2006-01-02 15:04", "2006-01-02"} {
 		if at, err := time.ParseInLocation(layout, text, now.Location()); err == nil {
 			return at, nil
 		}
-	}
-	for _, layout := range []string{"15:04:05", "15:04"} {
-		at, err := time.ParseInLocation(layout, text, now.Location())
-		if err != nil {
-			continue
-		}
-		today := time.Date(now.Year(), now.Month(), now.Day(), at.Hour(), at.Minute(), at.Second(), 0, now.Location())
-		if today.After(now) {
-			today = time.Date(now.Year(), now.Month(), now.Day()-1, at.Hour(), at.Minute(), at.Second(), 0, now.Location())
-		}
-		return today, nil
 	}
 	return time.Time{}, fmt.Errorf("%q is not a time; write 10:00, 2h, 3d, 2027-01-31 or \"2027-01-31 10:00\"", participants.OneLine(text))
 }

@@ -99,7 +99,7 @@ var may = map[string]string{
 	"internal/discord/bot":           ". config daemon/access executive/... internal/... models/... outlets/discord participants providers/... store",
 	"daemon/health":                  ". api config daemon/cameras llm internal/atomicfile internal/english internal/metrics internal/power internal/probe internal/sdnotify internal/terminal internal/usage",
 	"daemon/access":                  ". config executive internal/probe participants/... server/... store",
-	"daemon/erase":                   ". api executive/room executive/tool/workspace internal/atomicfile internal/english participants/... server/token speakers store",
+	"daemon/erase":                   ". api executive/room executive/tool/workspace internal/atomicfile internal/english internal/search participants/... server/token speakers store",
 	"cmd/...":                        "./...",
 	"scripts":                        "",
 	"bench":                          "./...", // a module of its own, like the tools

@@ -86,7 +86,6 @@ func (d Dialog) offerSmall(ctx context.Context, l probe.Engine) (name string, ok
 	return probe.SmallModel, true
 }
 
-// instead puts one model in the place of another.
 func instead(c *llm.Config, of, model string) {
 	if c.Model == of {
 		c.Model = model

@@ -28,15 +28,18 @@ func (d Dialog) Permit(ctx context.Context, cfg *config.Config, unused []string)
 	}
 	fmt.Fprint(d.Out(), "Before it starts: what may it use?\nEnter picks the answer in [brackets];\nq quits and allows nothing.\n\n")
 	allowed := make([]bool, len(open))
+	var sets []config.KeyValue
 	for i, p := range open {
 		if allowed[i], err = d.allows(ctx, p); err != nil {
 			return nil, err
 		}
+		sets = append(sets, config.KeyValue{Key: p.Key, Value: allowed[i]})
 	}
 	if asksHours {
 		if hours, err = d.hours(ctx, hours); err != nil {
 			return nil, err
 		}
+		sets = append(sets, config.KeyValue{Key: config.OverheardKey, Value: hours})
 	}
 	insists = func(c *config.Config) {
 		for i, p := range open {
@@ -47,13 +50,6 @@ func (d Dialog) Permit(ctx context.Context, cfg *config.Config, unused []string)
 		}
 	}
 	insists(cfg)
-	var sets []config.KeyValue
-	for i, p := range open {
-		sets = append(sets, config.KeyValue{Key: p.Key, Value: allowed[i]})
-	}
-	if asksHours {
-		sets = append(sets, config.KeyValue{Key: config.OverheardKey, Value: hours})
-	}
 	file := cmp.Or(cfg.File, config.Places()[0])
 	if err := config.Edit(file, sets, func(*config.Config) error { return nil }); err != nil {
 		fmt.Fprintf(d.Out(), "\nThis applies now, but could not be\nsaved: the next start asks again.\n%v\n\n", err)

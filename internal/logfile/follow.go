@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"time"
 
 	"earshot/internal/terminal"
@@ -26,7 +27,7 @@ func Follow(ctx context.Context, w io.Writer, f *os.File, path string, on bool) 
 		line, err := lines.ReadString('\n')
 		rest += line
 		if err == nil || !on && rest != "" {
-			if _, err := fmt.Fprintln(w, terminal.Safe(trimNewline(rest))); err != nil {
+			if _, err := fmt.Fprintln(w, terminal.Safe(strings.TrimSuffix(rest, "\n"))); err != nil {
 				return err
 			}
 			rest = ""
@@ -71,13 +72,6 @@ func replaced(f *os.File, path string) *os.File {
 		return nil
 	}
 	return next
-}
-
-func trimNewline(line string) string {
-	if n := len(line); n > 0 && line[n-1] == '\n' {
-		return line[:n-1]
-	}
-	return line
 }
 
 // LastLines returns where the last n lines of f begin. It reads backwards, since a log

@@ -16,6 +16,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promauto"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"earshot"
@@ -24,29 +25,9 @@ import (
 // Other stands for whatever is not in the list of a label.
 const Other = "other"
 
-// A Stage is a part of how long a turn takes.
-type Stage string
-
-// The stages; see the fields of the same names where turns are measured.
-const (
-	Hear        Stage = "hear"
-	Decide      Stage = "decide"
-	Queue       Stage = "queue"
-	Ask         Stage = "ask"
-	FirstToken  Stage = "first_token"
-	FirstClause Stage = "first_clause"
-	FirstHeard  Stage = "first_heard"
-	Rest        Stage = "rest"
-	Wait        Stage = "wait"
-	Total       Stage = "total"
-	Silence     Stage = "silence"
-)
-
-// stages are all there are.
-var stages = []string{
-	string(Hear), string(Decide), string(Queue), string(Ask), string(FirstToken), string(FirstClause),
-	string(FirstHeard), string(Rest), string(Wait), string(Total), string(Silence),
-}
+// stages are the parts of how long a turn takes; see the fields of the same names where turns are
+// measured.
+var stages = []string{"hear", "decide", "queue", "ask", "first_token", "first_clause", "first_heard", "rest", "wait", "total", "silence"}
 
 // A Lists says which values labels may take that other packages know. Whatever else comes
 // counts as [Other].
@@ -84,7 +65,7 @@ type Metrics struct {
 
 	turns     counter
 	cuts      counter
-	stages    map[Stage]prometheus.Observer
+	stages    map[string]prometheus.Observer
 	decisions map[string]counter // by verdict
 	events    counter
 	dropped   counter
@@ -98,33 +79,30 @@ type Metrics struct {
 // beginning. Sizes, if not nil, returns how large the journal is, in bytes, with what
 // lies beside it; it is asked for each scrape.
 func New(version string, l Lists, size func() float64) *Metrics {
-	m := &Metrics{registry: prometheus.NewRegistry(), decisions: make(map[string]counter), stages: make(map[Stage]prometheus.Observer)}
+	m := &Metrics{registry: prometheus.NewRegistry(), decisions: make(map[string]counter), stages: make(map[string]prometheus.Observer)}
+	add := promauto.With(m.registry)
 	m.turns = m.counts("turns_total", "Turns that ended, by outcome.", "outcome", outcomes)
 	m.cuts = m.counts("cuts_total", "Turns that were cut, by the evidence that somebody wanted the floor.", "signal", l.Signals)
 	m.events = m.counts("events_total", "Events that were written into the journal, by kind.", "kind", kinds)
 	m.dropped = m.counts("dropped_total", "Things that were dropped since a bounded queue was full, by queue.", "queue", l.Queues)
 	m.outages = m.counts("outages_total", "Times that a part of the house was lost, by part.", "part", l.Parts)
 	m.restarts = m.counts("restarts_total", "Times that a part of the house was begun again, by part.", "part", l.Parts)
-	decided := prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: "earshot", Name: "decisions_total", Help: "Decisions to speak or to keep silent, by verdict and reason."}, []string{"verdict", "reason"})
-	m.registry.MustRegister(decided)
+	decided := add.NewCounterVec(prometheus.CounterOpts{Namespace: "earshot", Name: "decisions_total", Help: "Decisions to speak or to keep silent, by verdict and reason."}, []string{"verdict", "reason"})
 	for _, v := range append([]string{Other}, verdicts...) {
 		m.decisions[v] = newCounter(decided.MustCurryWith(prometheus.Labels{"verdict": v}), "reason", l.Reasons)
 	}
-	latency := prometheus.NewHistogramVec(prometheus.HistogramOpts{
+	latency := add.NewHistogramVec(prometheus.HistogramOpts{
 		Namespace: "earshot", Name: "turn_stage_seconds", Help: "How long the stages of turns took.", Buckets: talk,
 	}, []string{"stage"})
-	m.registry.MustRegister(latency)
 	for _, s := range stages {
-		m.stages[Stage(s)] = latency.WithLabelValues(s)
+		m.stages[s] = latency.WithLabelValues(s)
 	}
-	commits := prometheus.NewHistogram(prometheus.HistogramOpts{Namespace: "earshot", Name: "journal_commit_seconds", Help: "How long it took to force events to the disk.", Buckets: commit})
-	m.commits = commits
-	m.refused = prometheus.NewCounter(prometheus.CounterOpts{Namespace: "earshot", Name: "journal_refused_total", Help: "Times that the journal did not take what was to be written."})
-	about := prometheus.NewGauge(prometheus.GaugeOpts{Namespace: "earshot", Name: "build_info", Help: "Which version runs; always 1.", ConstLabels: prometheus.Labels{"version": version}})
-	about.Set(1)
-	m.registry.MustRegister(commits, m.refused, about, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	m.commits = add.NewHistogram(prometheus.HistogramOpts{Namespace: "earshot", Name: "journal_commit_seconds", Help: "How long it took to force events to the disk.", Buckets: commit})
+	m.refused = add.NewCounter(prometheus.CounterOpts{Namespace: "earshot", Name: "journal_refused_total", Help: "Times that the journal did not take what was to be written."})
+	add.NewGauge(prometheus.GaugeOpts{Namespace: "earshot", Name: "build_info", Help: "Which version runs; always 1.", ConstLabels: prometheus.Labels{"version": version}}).Set(1)
+	m.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	if size != nil {
-		m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: "earshot", Name: "journal_bytes", Help: "How large the journal is, with what lies beside it."}, size))
+		m.Gauge("journal_bytes", "How large the journal is, with what lies beside it.", size)
 	}
 	return m
 }
@@ -132,14 +110,11 @@ func New(version string, l Lists, size func() float64) *Metrics {
 // Gauge has a number be told at each scrape, such as how many terminals there are. Of asks
 // for it, and returns at once.
 func (m *Metrics) Gauge(name, help string, of func() float64) {
-	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: "earshot", Name: name, Help: help}, of))
+	promauto.With(m.registry).NewGaugeFunc(prometheus.GaugeOpts{Namespace: "earshot", Name: name, Help: help}, of)
 }
 
-// counts returns a family of counters.
 func (m *Metrics) counts(name, help, label string, values []string) counter {
-	v := prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: "earshot", Name: name, Help: help}, []string{label})
-	m.registry.MustRegister(v)
-	return newCounter(v, label, values)
+	return newCounter(promauto.With(m.registry).NewCounterVec(prometheus.CounterOpts{Namespace: "earshot", Name: name, Help: help}, []string{label}), label, values)
 }
 
 // A counter is a family with one label, of which each value is known.
@@ -186,11 +161,11 @@ func (m *Metrics) Kept(e earshot.Event) {
 }
 
 // Took measures how long a stage of a turn lasted. One that is not known is passed over.
-func (m *Metrics) Took(s Stage, d time.Duration) {
+func (m *Metrics) Took(stage string, d time.Duration) {
 	if m == nil {
 		return
 	}
-	if of, known := m.stages[s]; known {
+	if of, known := m.stages[stage]; known {
 		of.Observe(d.Seconds())
 	}
 }

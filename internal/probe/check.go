@@ -3,14 +3,15 @@ package probe
 import (
 	"cmp"
 	"context"
-	"earshot/config"
-	"earshot/internal/english"
-	"earshot/llm"
-	"earshot/llm/llmtest"
 	"fmt"
 	"os"
 	"slices"
 	"strings"
+
+	"earshot/config"
+	"earshot/internal/english"
+	"earshot/llm"
+	"earshot/llm/llmtest"
 )
 
 // A CheckedFault is one that check tells of.
@@ -73,7 +74,9 @@ func UnlistedModels(ctx context.Context, cfg *config.Config) []CheckedFault {
 		if l.Config.Provider == llm.Script || !l.Answered || model == "" || HasModel(l.Models, model) {
 			return
 		}
-		problem := fmt.Sprintf("is %q, which %s does not have; %s", model, l.Config.Name, MissingModel(engineWith(l.Config, model), l.Models, "set it to %s"))
+		with := l.Config
+		with.Model = model
+		problem := fmt.Sprintf("is %q, which %s does not have; %s", model, l.Config.Name, MissingModel(with, l.Models, "set it to %s"))
 		warnings = append(warnings, CheckedFault{faultAt(cfg, key, problem), true})
 	}
 	set := cfg.Executive
@@ -94,12 +97,6 @@ func UnlistedModels(ctx context.Context, cfg *config.Config) []CheckedFault {
 		look(fmt.Sprintf("agents[%d].model", i), cmp.Or(agent.Engine, talk), agent.Model)
 	}
 	return warnings
-}
-
-// engineWith returns an engine with another model.
-func engineWith(e llm.EngineConfig, model string) llm.EngineConfig {
-	e.Model = model
-	return e
 }
 
 // Privacy says in a line what is allowed, and for how long what was overheard is kept; and

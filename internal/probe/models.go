@@ -1,12 +1,15 @@
 package probe
 
 import (
+	"cmp"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 	"strings"
 	"text/tabwriter"
 
+	"earshot/config"
 	"earshot/executive"
 	"earshot/internal/terminal"
 	"earshot/llm"
@@ -111,4 +114,154 @@ func SizeText(bytes int64) string {
 		return ""
 	}
 	return fmt.Sprintf("   %.1f GB", float64(bytes)/1e9)
+}
+
+// The roles that a language model can have. Models of other kinds have others.
+const (
+	TalkRole  = "talk"  // it answers
+	ThinkRole = "think" // it thinks beside the conversation
+)
+
+// An EngineModel is a model of an engine.
+type EngineModel struct{ Engine, Model string }
+
+// ModelsInUse returns which model has which role, by the configuration.
+func ModelsInUse(set executive.Config) map[string]EngineModel {
+	list := set.LLM.List()
+	full := func(engine, model string) EngineModel {
+		i := max(0, slices.IndexFunc(list, func(e llm.EngineConfig) bool { return e.Name == engine }))
+		if model == "" {
+			model = list[i].Model
+		}
+		return EngineModel{list[i].Name, model}
+	}
+	talk := full(set.LLM.For("user", "", ""))
+	used := map[string]EngineModel{TalkRole: talk}
+	if r := set.Reasoning; r.Enabled {
+		think := talk
+		switch {
+		case r.Engine != "":
+			think = full(r.Engine, r.Model)
+		case r.Model != "":
+			think.Model = r.Model
+		}
+		used[ThinkRole] = think
+	}
+	return used
+}
+
+// A ModelChoice is a model that is chosen for a role, and what a configuration file must
+// say for that.
+type ModelChoice struct {
+	EngineModel
+	Role string
+	File string // which it is written into
+	sets []config.KeyValue
+}
+
+// NewModelChoice returns that a model is to have a role in cfg.
+func NewModelChoice(cfg *config.Config, is EngineModel, role string) ModelChoice {
+	return ModelChoice{is, role, cmp.Or(cfg.File, config.Places()[0]), settings(cfg, is, role)}
+}
+
+// ChooseModel finds the model that somebody wants for a role, among what engines have. An engine
+// that cannot be asked is believed to have it, if it is named or there is no other.
+func ChooseModel(cfg *config.Config, looks []Engine, wanted EngineModel, role string) (ModelChoice, error) {
+	var none ModelChoice
+	used := ModelsInUse(cfg.Executive)
+	now := used[TalkRole].Engine
+	if think, ok := used[ThinkRole]; ok && role == ThinkRole {
+		now = think.Engine
+	}
+	var able []Engine
+	for _, l := range looks {
+		if (wanted.Engine == "" || wanted.Engine == l.Config.Name) && l.Config.Provider != llm.Script {
+			able = append(able, l)
+		}
+	}
+	if len(able) == 0 {
+		problem := fmt.Sprintf("there is no engine %q that has models", wanted.Engine)
+		if wanted.Engine == "" {
+			problem = "no engine has models to choose from: a script is a file"
+		}
+		return none, fmt.Errorf("%s\n  → the engines are %s; others: docs/models.md", problem, strings.Join(cfg.Executive.LLM.Names(), ", "))
+	}
+	slices.SortStableFunc(able, func(a, b Engine) int { // what is in use goes first
+		switch now {
+		case a.Config.Name:
+			return -1
+		case b.Config.Name:
+			return 1
+		}
+		return 0
+	})
+	for _, l := range able {
+		for _, m := range l.Models {
+			if SameModel(m, wanted.Model) {
+				return NewModelChoice(cfg, EngineModel{l.Config.Name, m.Name}, role), nil
+			}
+		}
+	}
+	if l := able[0]; !l.Answered && len(able) == 1 {
+		return NewModelChoice(cfg, EngineModel{l.Config.Name, wanted.Model}, role), nil
+	}
+	l := able[max(0, slices.IndexFunc(able, func(l Engine) bool { return l.Answered }))]
+	cure := "earshot models list"
+	if l.Config.Provider == llm.Ollama {
+		cure = "earshot models get " + wanted.Model + "   or list the models: " + cure
+	}
+	return none, fmt.Errorf("%s has no model %q\n  → %s", l.Config.Name, wanted.Model, cure)
+}
+
+// settings returns what a configuration must say so that a model has a role, the first
+// last: what is added to a file goes before the rest.
+func settings(cfg *config.Config, is EngineModel, role string) []config.KeyValue {
+	c := cfg.Executive.LLM
+	talk := ModelsInUse(cfg.Executive)[TalkRole]
+	const user, reasoning = "executive.llm.roles.user.", "executive.reasoning."
+	switch {
+	case role == ThinkRole && (is.Engine != talk.Engine || cfg.Executive.Reasoning.Engine != ""):
+		return []config.KeyValue{{Key: reasoning + "model", Value: is.Model}, {Key: reasoning + "engine", Value: is.Engine}}
+	case role == ThinkRole:
+		return []config.KeyValue{{Key: reasoning + "model", Value: is.Model}}
+	case is.Engine != talk.Engine:
+		return []config.KeyValue{{Key: user + "model", Value: is.Model}, {Key: user + "engine", Value: is.Engine}}
+	case c.Roles.User.Model != "":
+		return []config.KeyValue{{Key: user + "model", Value: is.Model}}
+	}
+	return []config.KeyValue{{Key: EngineKey(c, slices.Index(c.Names(), is.Engine)) + "model", Value: is.Model}}
+}
+
+// Save writes s into its file, with everything else in it as it was. If that cannot be done
+// its error says what is to be written there.
+func (s ModelChoice) Save() error {
+	return config.Edit(s.File, s.sets, func(c *config.Config) error {
+		if ModelsInUse(c.Executive)[s.Role] != s.EngineModel && !(s.Role == ThinkRole && !c.Executive.Reasoning.Enabled) {
+			return s.overruled()
+		}
+		return nil
+	})
+}
+
+// overruled says why a choice would have no effect.
+func (s ModelChoice) overruled() error {
+	for _, set := range s.sets {
+		if name := config.Variable(set.Key); os.Getenv(name) != "" {
+			return fmt.Errorf("the environment variable %s overrides %s\n  → unset it, or set it to %v", name, config.ShortPath(s.File), set.Value)
+		}
+	}
+	return fmt.Errorf("an environment variable overrides %s\n  → look for variables that begin with EARSHOT_EXECUTIVE", config.ShortPath(s.File))
+}
+
+// String tells people what was chosen.
+func (s ModelChoice) String() string {
+	return fmt.Sprintf("Chosen to %s: %s on %s. Saved in %s.", s.Role, s.Model, s.Engine, config.ShortPath(s.File))
+}
+
+// EngineKey returns the key of an engine of the list.
+func EngineKey(c llm.Config, i int) string {
+	if len(c.Engines) == 0 {
+		return "executive.llm."
+	}
+	return fmt.Sprintf("executive.llm.engines[%d].", i)
 }

@@ -14,6 +14,7 @@ import (
 	"earshot/internal/english"
 	"earshot/internal/logfile"
 	"earshot/participants/agents"
+	"earshot/server"
 	"earshot/server/client"
 	"earshot/server/token"
 	"earshot/speakers"
@@ -59,27 +60,25 @@ func Models(ctx context.Context, cfg *config.Config, err error) (all []Finding) 
 
 func Journal(ctx context.Context, cfg *config.Config) Finding {
 	f := Finding{Thing: "journal", Text: config.ShortPath(cfg.Store.Directory)}
+	n := 0
 	archive, err := store.OpenReader(ctx, cfg.Store.Directory)
+	if err == nil {
+		defer archive.Close()
+		for _, err = range archive.Export(ctx) {
+			if n++; err != nil || n == 10_000 {
+				break // enough to know that it can be read
+			}
+		}
+	}
 	switch {
+	case err == nil:
+		f.Works, f.Text = true, fmt.Sprintf("%s, %s checked", f.Text, english.Count(n, "event"))
 	case errors.Is(err, fs.ErrNotExist):
 		f.Works, f.Text = true, "none yet; the first run creates it"
 	case errors.Is(err, store.ErrOther):
 		f.Text = err.Error() // with what to do
-	case err != nil:
-		f.Text, f.Cure = err.Error(), "earshot run    (it sets a damaged journal aside and saves what can be read)"
 	default:
-		defer archive.Close()
-		n := 0
-		for _, err = range archive.Export(ctx) {
-			if err != nil {
-				f.Text, f.Cure = err.Error(), "earshot run    (it sets a damaged journal aside and saves what can be read)"
-				return f
-			}
-			if n++; n == 10_000 {
-				break // enough to know that it can be read
-			}
-		}
-		f.Works, f.Text = true, fmt.Sprintf("%s, %s checked", f.Text, english.Count(n, "event"))
+		f.Text, f.Cure = err.Error(), "earshot run    (it sets a damaged journal aside and saves what can be read)"
 	}
 	return f
 }
@@ -126,32 +125,25 @@ func Log(cfg *config.Config) Finding {
 
 // Tokens finds something only where there are tokens: most people have none.
 func Tokens(cfg *config.Config) []Finding {
-	f := Finding{Thing: "tokens", Works: true}
 	all, err := token.In(cfg.Store.Directory).List()
-	if err != nil {
-		f.Works, f.Text, f.Cure = false, err.Error(), Cure(err)
-		return []Finding{f}
-	}
-	if len(all) == 0 {
-		return nil
-	}
-	f.Text = english.Count(len(all), "token") + " given; see: earshot token list"
-	return []Finding{f}
+	return countFindings("tokens", len(all), err, english.Count(len(all), "token")+" given; see: earshot token list")
 }
 
 // KnownVoices finds something only where voices are kept: most people keep none.
 func KnownVoices(cfg *config.Config) []Finding {
-	f := Finding{Thing: "voices", Works: true}
 	kept, err := speakers.Read(cfg.Store.Directory)
-	if err != nil {
-		f.Works, f.Text, f.Cure = false, err.Error(), Cure(err)
-		return []Finding{f}
-	}
-	if len(kept) == 0 {
+	return countFindings("voices", len(kept), err, english.Count(len(kept), "voice")+" kept; see: earshot speakers")
+}
+
+// countFindings finds that there are n of a thing, which text says, or why they cannot be read.
+func countFindings(thing string, n int, err error, text string) []Finding {
+	switch {
+	case err != nil:
+		return []Finding{{Thing: thing, Text: err.Error(), Cure: Cure(err)}}
+	case n == 0:
 		return nil
 	}
-	f.Text = english.Count(len(kept), "voice") + " kept; see: earshot speakers"
-	return []Finding{f}
+	return []Finding{{Thing: thing, Works: true, Text: text}}
 }
 
 // Agents finds something only where there are several: most people have one.
@@ -197,4 +189,33 @@ func Daemon(ctx context.Context, cfg *config.Config) Finding {
 		f.Works, f.Text, f.Cure = false, err.Error(), "stop the process that holds "+config.ShortPath(cfg.Server.Path())+" and start earshot again"
 	}
 	return f
+}
+
+// APIPart is what the port is called where it is told how it stands with it.
+const APIPart = "API"
+
+// API finds something only where the daemon is to listen: whether it does, or could.
+func API(ctx context.Context, cfg *config.Config) []Finding {
+	if cfg.Server.Listen == "" {
+		return nil
+	}
+	f := Finding{Thing: APIPart}
+	ctx, cancel := context.WithTimeout(ctx, AnswerTimeout)
+	defer cancel()
+	now, err := (&client.Client{Socket: cfg.Server.Path()}).State(ctx)
+	switch {
+	case err == nil && now.API != "":
+		f.Works, f.Text = true, "listens at "+now.API
+	case err == nil:
+		f.Text, f.Cure = "the running earshot does not listen at "+cfg.Server.Listen, "see why: earshot status; after a change of the configuration: earshot reload"
+	default:
+		l, err := server.ListenLoopback(ctx, cfg.Server.Listen)
+		if err != nil {
+			f.Text, f.Cure = Explain(err)
+			break
+		}
+		l.Close()
+		f.Works, f.Text = true, "will listen at "+cfg.Server.Listen+" when earshot runs"
+	}
+	return []Finding{f}
 }

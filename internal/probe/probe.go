@@ -6,12 +6,15 @@ package probe
 
 import (
 	"errors"
+	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"time"
 
 	"earshot"
 	"earshot/api"
+	"earshot/internal/terminal"
 )
 
 // A Finding is what was found out about one thing that earshot needs.
@@ -55,4 +58,21 @@ func Explain(err error) (problem, cure string) {
 		problem = strings.TrimSuffix(problem, "; "+cure)
 	}
 	return problem, cure
+}
+
+// PrintFindings prints findings, one a line, the cure of each below it.
+func PrintFindings(w io.Writer, findings []Finding) {
+	for _, f := range findings {
+		sign := "✓"
+		switch {
+		case f.Absent:
+			sign = "–"
+		case !f.Works:
+			sign = "✗"
+		}
+		fmt.Fprintf(w, "  %s %-14s %s\n", sign, f.Thing, terminal.Safe(f.Text))
+		if f.Cure != "" {
+			fmt.Fprintf(w, "  %16s → %s\n", "", terminal.Safe(f.Cure))
+		}
+	}
 }

@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"log/slog"
 	"reflect"
+	"slices"
 
 	"earshot"
 )
@@ -21,7 +22,8 @@ import (
 // A Handler redacts attributes before Next writes them. It may be used from
 // many goroutines if Next may.
 type Handler struct {
-	Next slog.Handler
+	Next  slog.Handler
+	hides SourceRedactor // removes its secrets from texts; see [SourceRedactor.Log]
 }
 
 // Enabled implements [slog.Handler].
@@ -29,9 +31,9 @@ func (h Handler) Enabled(ctx context.Context, l slog.Level) bool { return h.Next
 
 // Handle implements [slog.Handler].
 func (h Handler) Handle(ctx context.Context, r slog.Record) error {
-	out := slog.NewRecord(r.Time, r.Level, r.Message, r.PC)
+	out := slog.NewRecord(r.Time, r.Level, h.hides.Text(r.Message), r.PC)
 	r.Attrs(func(a slog.Attr) bool {
-		out.AddAttrs(attr(a))
+		out.AddAttrs(h.attr(a))
 		return true
 	})
 	return h.Next.Handle(ctx, out)
@@ -39,30 +41,34 @@ func (h Handler) Handle(ctx context.Context, r slog.Record) error {
 
 // WithAttrs implements [slog.Handler].
 func (h Handler) WithAttrs(as []slog.Attr) slog.Handler {
-	return Handler{h.Next.WithAttrs(attrs(as))}
+	return Handler{h.Next.WithAttrs(h.attrs(as)), h.hides}
 }
 
 // WithGroup implements [slog.Handler].
-func (h Handler) WithGroup(name string) slog.Handler { return Handler{h.Next.WithGroup(name)} }
+func (h Handler) WithGroup(name string) slog.Handler { return Handler{h.Next.WithGroup(name), h.hides} }
 
-func attrs(as []slog.Attr) []slog.Attr {
+func (h Handler) attrs(as []slog.Attr) []slog.Attr {
 	out := make([]slog.Attr, len(as))
 	for i, a := range as {
-		out[i] = attr(a)
+		out[i] = h.attr(a)
 	}
 	return out
 }
 
-func attr(a slog.Attr) slog.Attr { return slog.Attr{Key: a.Key, Value: value(a.Value)} }
+func (h Handler) attr(a slog.Attr) slog.Attr {
+	return slog.Attr{Key: a.Key, Value: h.value(a.Value)}
+}
 
 // value returns what may be written of v.
-func value(v slog.Value) slog.Value {
+func (h Handler) value(v slog.Value) slog.Value {
 	v = v.Resolve()
 	switch v.Kind() {
 	case slog.KindGroup:
-		return slog.GroupValue(attrs(v.Group())...)
+		return slog.GroupValue(h.attrs(v.Group())...)
+	case slog.KindString:
+		return slog.StringValue(h.hides.Text(v.String()))
 	case slog.KindAny:
-		return slog.StringValue(text(v.Any()))
+		return slog.StringValue(h.hides.Text(text(v.Any())))
 	}
 	return v
 }
@@ -87,13 +93,10 @@ func text(x any) string {
 // shape returns a plain value as itself and of any other its type, with its
 // length if it has one.
 func shape(v reflect.Value) string {
-	switch v.Kind() {
-	case reflect.Bool, reflect.String,
-		reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64,
-		reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Uintptr,
-		reflect.Float32, reflect.Float64, reflect.Complex64, reflect.Complex128:
+	switch kind := v.Kind(); {
+	case kind == reflect.Bool, kind == reflect.String, v.CanInt(), v.CanUint(), v.CanFloat(), v.CanComplex():
 		return fmt.Sprint(v.Interface())
-	case reflect.Map, reflect.Slice, reflect.Array, reflect.Chan:
+	case slices.Contains([]reflect.Kind{reflect.Map, reflect.Slice, reflect.Array, reflect.Chan}, kind):
 		return fmt.Sprintf("[%v, %d long]", v.Type(), v.Len())
 	}
 	return fmt.Sprintf("[%v]", v.Type())

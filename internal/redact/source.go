@@ -2,7 +2,6 @@ package redact
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"log/slog"
 	"net/url"
@@ -147,54 +146,5 @@ func (e *sourceError) Cure() string {
 
 // Log returns a log that keeps the secrets out of log.
 func (v SourceRedactor) Log(log *slog.Logger) *slog.Logger {
-	return slog.New(sourceHandler{log.Handler(), v})
-}
-
-// A sourceHandler hides secrets in texts and errors before the next handler writes them.
-type sourceHandler struct {
-	slog.Handler
-	hides SourceRedactor
-}
-
-// Handle implements [slog.Handler].
-func (h sourceHandler) Handle(ctx context.Context, r slog.Record) error {
-	out := slog.NewRecord(r.Time, r.Level, h.hides.Text(r.Message), r.PC)
-	r.Attrs(func(a slog.Attr) bool {
-		out.AddAttrs(h.attr(a))
-		return true
-	})
-	return h.Handler.Handle(ctx, out)
-}
-
-// WithAttrs implements [slog.Handler].
-func (h sourceHandler) WithAttrs(as []slog.Attr) slog.Handler {
-	all := make([]slog.Attr, len(as))
-	for i, a := range as {
-		all[i] = h.attr(a)
-	}
-	return sourceHandler{h.Handler.WithAttrs(all), h.hides}
-}
-
-// WithGroup implements [slog.Handler].
-func (h sourceHandler) WithGroup(name string) slog.Handler {
-	return sourceHandler{h.Handler.WithGroup(name), h.hides}
-}
-
-func (h sourceHandler) attr(a slog.Attr) slog.Attr {
-	v := a.Value.Resolve()
-	switch v.Kind() {
-	case slog.KindString:
-		return slog.String(a.Key, h.hides.Text(v.String()))
-	case slog.KindGroup:
-		var all []any
-		for _, in := range v.Group() {
-			all = append(all, h.attr(in))
-		}
-		return slog.Group(a.Key, all...)
-	case slog.KindAny:
-		if err, ok := v.Any().(error); ok {
-			return slog.String(a.Key, h.hides.Text(err.Error()))
-		}
-	}
-	return slog.Attr{Key: a.Key, Value: v}
+	return slog.New(Handler{log.Handler(), v})
 }

@@ -32,7 +32,7 @@ func span(option, text string, now time.Time) (from, to time.Time, err error) {
 			return from, to, nil
 		}
 	}
-	if from, is := ago(text, now); is && option != "on" {
+	if from, is := Ago(text, now); is && option != "on" {
 		return from, from, nil
 	}
 	if option == "on" {
@@ -60,8 +60,9 @@ func dayCalled(text string, now time.Time) (day time.Time, is bool) {
 	return day, false
 }
 
-// ago returns the last time that it was so late, or a time that is so long ago.
-func ago(text string, now time.Time) (at time.Time, is bool) {
+// Ago returns the time that people mean by 3d or 2h, which is so long ago, or by 10:00, which is the
+// last time that the clock showed it.
+func Ago(text string, now time.Time) (at time.Time, is bool) {
 	if n, is := strings.CutSuffix(text, "d"); is {
 		if days, err := strconv.Atoi(n); err == nil && days > 0 && days < 100_000 {
 			return now.AddDate(0, 0, -days), true

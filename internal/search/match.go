@@ -51,7 +51,6 @@ type matcher struct {
 	stemmed string          // the stem of the newest token, if it was asked for
 }
 
-// look looks through a text.
 func (q Query) look(text string, most int) *matcher {
 	m := &matcher{terms: q.terms, counts: make([]int, len(q.terms)), missing: len(q.terms), most: most}
 	longest := 1

@@ -1,6 +1,7 @@
 package search
 
 import (
+	"iter"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -62,32 +63,33 @@ func partsOf(text string, hits []api.SearchHit) (parts []part) {
 // forward returns where so many words behind a place end, or as many as so many runes have. If
 // that is none, a word is cut.
 func forward(text string, at, words, runes int) int {
-	whole, in := at, false
-	for i, c := range text[at:] {
-		switch space := unicode.IsSpace(c); {
-		case space && in:
-			whole, in = at+i, false
-			if words--; words == 0 {
-				return whole
+	return extent(at, len(text), words, runes, func(yield func(int, rune) bool) {
+		for i, c := range text[at:] {
+			if !yield(at+i, c) {
+				return
 			}
-		case !space:
-			in = true
 		}
-		if runes--; runes < 0 && !unicode.IsMark(c) {
-			if whole > at {
-				return whole
-			}
-			return at + i
-		}
-	}
-	return len(text)
+	})
 }
 
 // backward returns where the words before a place begin that are shown with it.
 func backward(text string, at int) int {
-	whole, in, words, runes := at, false, aroundWord, aroundRune
-	for i := at; i > 0; {
-		c, n := utf8.DecodeLastRuneInString(text[:i])
+	return extent(at, 0, aroundWord, aroundRune, func(yield func(int, rune) bool) {
+		for i := at; i > 0; {
+			c, n := utf8.DecodeLastRuneInString(text[:i])
+			if !yield(i, c) {
+				return
+			}
+			i -= n
+		}
+	})
+}
+
+// extent returns how far so many words reach from a place, or as many as so many runes have; end if
+// there are no more. along yields each rune, and the place on its near side.
+func extent(at, end, words, runes int, along iter.Seq2[int, rune]) int {
+	whole, in := at, false
+	for i, c := range along {
 		switch space := unicode.IsSpace(c); {
 		case space && in:
 			whole, in = i, false
@@ -98,14 +100,13 @@ func backward(text string, at int) int {
 			in = true
 		}
 		if runes--; runes < 0 && !unicode.IsMark(c) {
-			if whole < at {
+			if whole != at {
 				return whole
 			}
 			return i
 		}
-		i -= n
 	}
-	return 0
+	return end
 }
 
 // write writes a part of a text on one line, and returns where in what was written the hits in

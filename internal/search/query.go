@@ -125,7 +125,6 @@ func (q Query) check() error {
 	return nil
 }
 
-// bounded reports whether q says who or when.
 func (q Query) bounded() bool { return len(q.From) > 0 || !q.Since.IsZero() || !q.Before.IsZero() }
 
 // options are what has a meaning before a colon.

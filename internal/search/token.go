@@ -127,7 +127,6 @@ func (t *tokenizer) apart(c rune, end int) {
 	t.owner = owner
 }
 
-// put adds a character to the token.
 func (t *tokenizer) put(c rune, start, end int) {
 	if len(t.buf) == 0 {
 		t.now.start = start

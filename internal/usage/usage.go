@@ -153,7 +153,7 @@ func name(text string) string {
 
 // day returns the day of a date, which may be one before the last: a clock can be set back.
 func (l *Ledger) day(date string) *api.UsageDay {
-	i, found := slices.BinarySearchFunc(l.days, date, func(d api.UsageDay, date string) int { return cmp.Compare(d.Date, date) })
+	i, found := l.find(date)
 	if !found {
 		l.days = slices.Insert(l.days, i, api.UsageDay{Date: date})
 		if len(l.days) > mostDays {
@@ -168,6 +168,11 @@ func (l *Ledger) day(date string) *api.UsageDay {
 	return &l.days[i]
 }
 
+// find returns where the day of a date is, or would be, and whether there is one.
+func (l *Ledger) find(date string) (i int, found bool) {
+	return slices.BinarySearchFunc(l.days, date, func(d api.UsageDay, date string) int { return cmp.Compare(d.Date, date) })
+}
+
 // dateOf returns the date of a moment by its clock.
 func dateOf(now time.Time) string { return now.Format(time.DateOnly) }
 
@@ -175,11 +180,8 @@ func dateOf(now time.Time) string { return now.Format(time.DateOnly) }
 func (l *Ledger) Unasked(now time.Time) (tokens int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	date := dateOf(now)
-	for _, d := range slices.Backward(l.days) {
-		if d.Date == date {
-			return Sum(d, Unasked).Tokens()
-		}
+	if i, found := l.find(dateOf(now)); found {
+		return Sum(l.days[i], Unasked).Tokens()
 	}
 	return 0
 }
@@ -190,16 +192,18 @@ func (l *Ledger) Days(now time.Time, n int) []api.UsageDay {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	date := dateOf(now)
-	var all []api.UsageDay
-	for _, d := range l.days {
-		if d.Date <= date {
-			all = append(all, api.UsageDay{Date: d.Date, Lines: slices.Clone(d.Lines)})
-		}
-	}
-	if len(all) == 0 || all[len(all)-1].Date != date {
+	end, found := l.find(date)
+	all := slices.Clone(l.days[:end])
+	if found {
+		all = append(all, l.days[end])
+	} else {
 		all = append(all, api.UsageDay{Date: date, Lines: []api.UsageLine{}})
 	}
-	return all[max(0, len(all)-max(1, n)):]
+	all = all[max(0, len(all)-max(1, n)):]
+	for i := range all {
+		all[i].Lines = slices.Clone(all[i].Lines)
+	}
+	return all
 }
 
 // A file is a ledger as it is written down.
@@ -215,17 +219,13 @@ const version = 1
 // time. It waits for write only; counting goes on meanwhile and is not delayed.
 func (l *Ledger) Save(write func([]byte) error) error {
 	l.mu.Lock()
-	changed := l.changed
-	var data []byte
-	var err error
-	if changed {
-		data, err = json.Marshal(file{version, l.days})
-		l.changed = false
-	}
-	l.mu.Unlock()
-	if !changed {
+	if !l.changed {
+		l.mu.Unlock()
 		return nil
 	}
+	data, err := json.Marshal(file{version, l.days})
+	l.changed = false
+	l.mu.Unlock()
 	if err == nil {
 		err = write(append(data, '\n'))
 	}

@@ -103,7 +103,8 @@ const againEnding = "-again"
 // were any.
 func sweepIndex(ctx context.Context, db *sql.DB) (any bool, err error) {
 	err = journal.InTransaction(ctx, db, func(tx *sql.Tx) error {
-		err := journal.StatementError(tx.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM stale)").Scan(&any))
+		any, err = journal.Exists(ctx, tx, "SELECT 1 FROM stale")
+		err = journal.StatementError(err)
 		x := new(index.Index)
 		for more := any; more && err == nil; {
 			more, err = x.Sweep(ctx, tx)
@@ -170,15 +171,12 @@ func Erased(ctx context.Context, path string) (ids []earshot.EventID, err error)
 }
 
 // HoldsAny reports whether any of the events exists and is not erased.
-func HoldsAny(ctx context.Context, db *sql.DB, ids []earshot.EventID) (there bool, err error) {
-	err = db.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM json_each(?) s CROSS JOIN journal j ON j.id = s.value WHERE j.kind <> ?)", journal.JSON(ids), earshot.KindErased).Scan(&there)
-	return there, err
+func HoldsAny(ctx context.Context, db *sql.DB, ids []earshot.EventID) (bool, error) {
+	return journal.Exists(ctx, db, "SELECT 1 FROM json_each(?) s CROSS JOIN journal j ON j.id = s.value WHERE j.kind <> ?", journal.JSON(ids), earshot.KindErased)
 }
 
-// companions returns the companions in an open backup.
 func companions(ctx context.Context, db *sql.DB) ([]Companion, error) {
-	var there bool
-	err := db.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = 'companions')").Scan(&there)
+	there, err := journal.Exists(ctx, db, "SELECT 1 FROM sqlite_schema WHERE name = 'companions'")
 	if err != nil || !there {
 		return nil, err
 	}
@@ -204,7 +202,6 @@ func copyDatabase(from, to string) error {
 	return nil
 }
 
-// copyFile copies a file to a new one.
 func copyFile(from, to string) error {
 	in, err := os.Open(from)
 	if err != nil {

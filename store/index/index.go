@@ -137,7 +137,6 @@ func (x *Index) Work() int { return x.work }
 // BeginStep notes that a step begins, whose events share one part of the index.
 func (x *Index) BeginStep() { x.unmerged += partTerms }
 
-// insert adds terms of an event to the index.
 func (x *Index) insert(ctx context.Context, tx *sql.Tx, sequence int64, terms []string) error {
 	if len(terms) == 0 {
 		return nil
@@ -173,7 +172,6 @@ func (*Index) stale(ctx context.Context, tx *sql.Tx, sequence int64) (terms []st
 	return strings.Fields(text), again, err
 }
 
-// setStale marks terms of an event as stale.
 func (x *Index) setStale(ctx context.Context, tx *sql.Tx, sequence int64, terms []string) error {
 	x.work += len(terms)
 	_, err := tx.ExecContext(ctx, "INSERT INTO stale (sequence, terms) VALUES (?, ?) ON CONFLICT (sequence) DO UPDATE SET terms = excluded.terms, again = 0",

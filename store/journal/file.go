@@ -23,8 +23,12 @@ const (
 	RewriteName = "earshot.db.rewrite" // the same, but is never complete when the store is opened
 )
 
-// sideSuffixes are the suffixes of the files that SQLite keeps beside a database.
-var sideSuffixes = []string{"-wal", "-shm"}
+// allSuffixes are the suffixes of a database, the empty one, and of the files that SQLite keeps
+// beside it.
+var (
+	allSuffixes  = []string{"", "-wal", "-shm"}
+	sideSuffixes = allSuffixes[1:]
+)
 
 // always is set on every connection. Sorting and rollback stay in memory, so that nothing of a
 // conversation gets into the directory for temporary files. busy_timeout is how many milliseconds a

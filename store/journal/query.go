@@ -158,6 +158,12 @@ func Find(ctx context.Context, db earshot.View, condition string, args ...any) (
 	return r.Event()
 }
 
+// Exists reports whether a query finds anything.
+func Exists(ctx context.Context, db earshot.View, query string, args ...any) (is bool, err error) {
+	err = db.QueryRowContext(ctx, "SELECT EXISTS ("+query+")", args...).Scan(&is)
+	return is, err
+}
+
 // Totals says how much there is in a journal at one moment.
 type Totals struct {
 	Events int   // erased ones too

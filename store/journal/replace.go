@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 )
 
@@ -25,7 +26,7 @@ func SetAside(path, why string, now time.Time) (string, error) {
 	for n := 2; nameExists(name); n++ {
 		name = fmt.Sprintf("%s-%d", base, n)
 	}
-	for _, ending := range append([]string{""}, sideSuffixes...) {
+	for _, ending := range allSuffixes {
 		err := os.Rename(path+ending, name+ending)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return "", err
@@ -36,12 +37,10 @@ func SetAside(path, why string, now time.Time) (string, error) {
 
 // nameExists reports whether there is a file with that name, or a file beside one.
 func nameExists(name string) bool {
-	for _, ending := range append([]string{""}, sideSuffixes...) {
-		if _, err := os.Lstat(name + ending); err == nil {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(allSuffixes, func(ending string) bool {
+		_, err := os.Lstat(name + ending)
+		return err == nil
+	})
 }
 
 // CloseNew closes the database of a new file, after emptying its log unless err is already set. The
@@ -67,7 +66,7 @@ func Install(fresh, path string) error {
 func RemoveSideFiles(path string) error { return remove(path, sideSuffixes) }
 
 // Discard removes an unfinished file, and the files beside it.
-func Discard(path string) error { return remove(path, append([]string{""}, sideSuffixes...)) }
+func Discard(path string) error { return remove(path, allSuffixes) }
 
 // remove removes the files with some endings that are there.
 func remove(path string, endings []string) error {
@@ -79,7 +78,6 @@ func remove(path string, endings []string) error {
 	return nil
 }
 
-// syncDirectory forces the names in a directory to the disk.
 func syncDirectory(directory string) error {
 	d, err := os.Open(directory)
 	if err != nil {

@@ -41,7 +41,6 @@ func Seal(e earshot.Event, sequence int64) (Row, earshot.Event, error) {
 	return r, e, err
 }
 
-// checksum computes the sum of the row.
 func (r Row) checksum() int64 {
 	head := binary.LittleEndian.AppendUint64(nil, uint64(r.Sequence))
 	return int64(crc32.Update(crc32.Checksum(head, castagnoli), castagnoli, r.Payload))

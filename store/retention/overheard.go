@@ -102,15 +102,14 @@ func (o *Overheard) isAsked(ctx context.Context, v earshot.View, m edit.Entry, g
 	case earshot.Thought:
 		return b.Cause.Asked() && !gone[b.About], nil
 	case earshot.Finding:
-		err = v.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM journal WHERE id = ? AND kind = 'thought' AND json_extract(payload, '$.body.cause') IN (?, ?, ?))",
-			b.Thought, earshot.ByTrigger, earshot.ByCommand, earshot.ByDelegation).Scan(&is)
+		is, err = journal.Exists(ctx, v, "SELECT 1 FROM journal WHERE id = ? AND kind = 'thought' AND json_extract(payload, '$.body.cause') IN (?, ?, ?)",
+			b.Thought, earshot.ByTrigger, earshot.ByCommand, earshot.ByDelegation)
 		return is && !gone[b.Thought], err
 	case earshot.Decision:
 		return false, nil
 	}
-	err = v.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM json_each(@sources) s CROSS JOIN journal j ON j.id = s.value WHERE j.kind = 'message' OR j.kind = 'utterance' AND NOT ("+overheard+"))",
-		sql.Named("sources", journal.JSON(e.Sources)), o.heeded, o.unheeded).Scan(&is)
-	return is, err
+	return journal.Exists(ctx, v, "SELECT 1 FROM json_each(@sources) s CROSS JOIN journal j ON j.id = s.value WHERE j.kind = 'message' OR j.kind = 'utterance' AND NOT ("+overheard+")",
+		sql.Named("sources", journal.JSON(e.Sources)), o.heeded, o.unheeded)
 }
 
 // Perform carries out the first part of a plan, at least one event of it and then more while the

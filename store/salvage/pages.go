@@ -77,7 +77,6 @@ func (p *pageReader) overlay() {
 	}
 }
 
-// close closes the files.
 func (p *pageReader) close() {
 	p.file.Close()
 	if p.log != nil {

@@ -86,8 +86,7 @@ func (c *rowCopier) copyRow(ctx context.Context, r journal.Row) error {
 	if err != nil {
 		return err
 	}
-	var there bool
-	err = c.tx.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM journal WHERE sequence = ? OR id = ?)", r.Sequence, e.ID).Scan(&there)
+	there, err := journal.Exists(ctx, c.tx, "SELECT 1 FROM journal WHERE sequence = ? OR id = ?", r.Sequence, e.ID)
 	if err != nil || there {
 		return err
 	}
@@ -202,7 +201,7 @@ func capacity(path string) (int64, error) {
 // itself is broken, an index may still have it.
 func Highest(ctx context.Context, db *sql.DB) int64 {
 	var top int64
-	for _, from := range []string{"journal NOT INDEXED", "journal INDEXED BY journal_room", "members", "turns", "decisions"} {
+	for _, from := range []string{"journal NOT INDEXED", "journal INDEXED BY journal_room", "members", "turns"} {
 		var last sql.NullInt64
 		if db.QueryRowContext(ctx, "SELECT max(sequence) FROM "+from).Scan(&last) == nil {
 			top = max(top, last.Int64)

@@ -91,7 +91,6 @@ func (sel Selection) args() []any {
 	}
 }
 
-// selectEvents returns the selected events.
 func selectEvents(ctx context.Context, v earshot.View, sel Selection) ([]Event, error) {
 	where := selectable
 	if len(sel.Events) > 0 {

@@ -173,13 +173,11 @@ func (i *importer) reconcile(ctx context.Context, e earshot.Event) (earshot.Even
 }
 
 // existed reports whether any of the events that existed before the import meets a condition.
-func (i *importer) existed(ctx context.Context, ids []earshot.EventID, condition string) (is bool, err error) {
+func (i *importer) existed(ctx context.Context, ids []earshot.EventID, condition string) (bool, error) {
 	if len(ids) == 0 {
 		return false, nil
 	}
-	err = i.tx.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM journal WHERE "+condition+" AND sequence <= ? AND id IN (SELECT value FROM json_each(?)))",
-		i.before, journal.JSON(ids)).Scan(&is)
-	return is, err
+	return journal.Exists(ctx, i.tx, "SELECT 1 FROM journal WHERE "+condition+" AND sequence <= ? AND id IN (SELECT value FROM json_each(?))", i.before, journal.JSON(ids))
 }
 
 // readExport reads an export and calls take with each event.

@@ -28,7 +28,7 @@ type Set struct {
 // the index.
 func New(partition int64, others ...earshot.Projection) *Set {
 	x := &index.Index{Partition: partition}
-	return &Set{x, slices.Concat([]earshot.Projection{x, turns, decisions}, others), others}
+	return &Set{x, slices.Concat([]earshot.Projection{x, turns{}}, others), others}
 }
 
 // ForCopy returns the same views for a copy of the file, whose index counts its own work.
@@ -154,7 +154,6 @@ func (s *Set) CheckDefinitions(ctx context.Context, db *sql.DB) error {
 	return nil
 }
 
-// newDefinitions returns the definitions of a new file.
 func (s *Set) newDefinitions(ctx context.Context) (map[string]string, error) {
 	db, err := sql.Open("sqlite", "file::memory:")
 	if err != nil {
@@ -176,4 +175,35 @@ func (s *Set) newDefinitions(ctx context.Context) (map[string]string, error) {
 		}
 	}
 	return journal.Definitions(ctx, tx)
+}
+
+// turns is the view that records which turn a decision began and a reply ended, and what both were
+// about.
+type turns struct{}
+
+func (turns) Name() string { return "turns" }
+func (turns) Version() int { return 2 }
+
+func (turns) Create(ctx context.Context, tx *sql.Tx) error {
+	return journal.Exec(ctx, tx,
+		`CREATE TABLE turns (sequence INTEGER PRIMARY KEY, turn TEXT NOT NULL, about TEXT NOT NULL) STRICT`,
+		`CREATE INDEX turns_turn ON turns (turn)`,
+		`CREATE INDEX turns_about ON turns (about)`)
+}
+
+func (turns) Reset(ctx context.Context, tx *sql.Tx) error {
+	return journal.Exec(ctx, tx, `DROP TABLE IF EXISTS turns`, `DROP TABLE IF EXISTS decisions`) // the second was a view of its own once
+}
+
+func (turns) Apply(ctx context.Context, tx *sql.Tx, e earshot.Event) (err error) {
+	const insert = "INSERT INTO turns VALUES (?, ?, ?)"
+	switch b := e.Body.(type) {
+	case earshot.Decision:
+		_, err = tx.ExecContext(ctx, insert, e.Sequence, b.Turn, b.About)
+	case earshot.Reply:
+		_, err = tx.ExecContext(ctx, insert, e.Sequence, b.Turn, b.About)
+	case earshot.Tombstone:
+		_, err = tx.ExecContext(ctx, "DELETE FROM turns WHERE sequence = ?", e.Sequence)
+	}
+	return err
 }
