@@ -4,7 +4,6 @@ package activity
 
 import (
 	"maps"
-	"slices"
 	"time"
 
 	"earshot"
@@ -172,7 +171,12 @@ func (s *Tracker) Recent(now time.Time, among func(earshot.Handle) bool) (types 
 }
 
 // Later returns the later of two times.
-func Later(a, b time.Time) time.Time { return slices.MaxFunc([]time.Time{b, a}, time.Time.Compare) }
+func Later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
 
 // typed reports whether somebody types at now. The caller holds s.mu.
 func (s *Tracker) typed(now time.Time) bool {
