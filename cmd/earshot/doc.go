@@ -49,6 +49,12 @@
 // [earshot/internal/sound/soundtest] is a sound server for tests, with devices that
 // can be pulled out.
 //
+// [earshot/models/stt] and [earshot/models/tts] hear and speak through such a helper, or through
+// what stands in for one: by [earshot/models/remote] a speech server does, of the protocol of
+// [earshot/models/wyoming] or [earshot/models/openaispeech]. [earshot/models/engine] chooses among
+// them, and lets one that keeps failing rest. [earshot/models/wyoming/wyomingtest] runs Home
+// Assistant's servers for tests, with the tiny models of [earshot/models/modeltest].
+//
 // # Discord
 //
 // [earshot/internal/discord] says what lies where.
