@@ -90,6 +90,7 @@ func (r *Room) newUnasked() *unasked.Tracker {
 		},
 		Author:  func(id earshot.EventID) earshot.ParticipantID { return r.entries.Recent(id).Author },
 		Absence: r.presence.Absence,
+		Dropped: func(n int) { r.dropping("findings", n) },
 	})
 }
 

@@ -216,7 +216,7 @@ type Config struct {
 	Parts func() []api.Part
 
 	// Dropped is called when something was given up because a queue was full: "unsaved", records
-	// of the room itself, or "questions". It returns at once. May be nil.
+	// of the room itself, "questions", or "findings". It returns at once. May be nil.
 	Dropped func(queue string, n int)
 
 	// Took receives the latency of a turn, when it has ended. It returns at once. May be nil.

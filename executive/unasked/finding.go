@@ -73,13 +73,16 @@ func (t *Tracker) asker(e earshot.Event, answers earshot.EventID) earshot.Partic
 }
 
 // boundFindings forgets the oldest of the findings that match among if there are too many,
-// beginning with those that nobody waits for.
+// beginning with those that nobody waits for, and counts them.
 func (t *Tracker) boundFindings(most int, among func(*finding) bool) {
 	n := 0
 	for _, f := range t.found {
 		if among(f) {
 			n++
 		}
+	}
+	if n > most {
+		t.Dropped(n - most)
 	}
 	for ; n > most; n-- {
 		i := slices.IndexFunc(t.found, func(f *finding) bool { return among(f) && !f.asked })

@@ -118,6 +118,7 @@ type Host struct {
 	Audience func(earshot.Visibility) earshot.Audience         // who hears what it says to those who may see something
 	Author   func(event earshot.EventID) earshot.ParticipantID // the author of a recent event; empty if that is forgotten
 	Absence  func(until time.Time) time.Duration               // for how long nobody had been noticed
+	Dropped  func(findings int)                                // some were forgotten before they were said; it returns at once
 }
 
 // A Tracker tracks what the main agent of a room could say unasked, and what was said around it.

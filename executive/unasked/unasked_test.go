@@ -28,6 +28,7 @@ type talk struct {
 	unasked.Moment
 	reaches bool
 	n       int
+	dropped int // findings
 }
 
 func newTalk(t *testing.T) *talk {
@@ -40,6 +41,7 @@ func newTalk(t *testing.T) *talk {
 		Audience: func(earshot.Visibility) earshot.Audience { return earshot.Audience{Unknown: true} },
 		Author:   func(earshot.EventID) earshot.ParticipantID { return participants.Owner },
 		Absence:  func(time.Time) time.Duration { return time.Hour },
+		Dropped:  func(n int) { h.dropped += n },
 	})
 	h.Moment = unasked.Moment{
 		Now: noon, Settings: executive.DefaultConfig(), Answers: true, Listens: true, Name: "Earshot",
@@ -109,6 +111,22 @@ func TestFinding(t *testing.T) {
 	h.find("It may be Venus.", "question")
 	if c := h.want("speak It may be Venus."); c.Asked {
 		t.Error("a second answer counts as asked for")
+	}
+}
+
+// TestTooManyFindings: of more findings than anybody wants to hear the newest are kept, and those that
+// somebody waits for; the others are counted.
+func TestTooManyFindings(t *testing.T) {
+	h := newTalk(t)
+	h.find("It is Mars.", "question")
+	for i := range 20 {
+		h.find(fmt.Sprintf("Finding %d.", i), "")
+	}
+	if h.dropped != 13 {
+		t.Errorf("%d were dropped", h.dropped)
+	}
+	if c := h.want("speak It is Mars."); !c.Asked {
+		t.Error("what somebody waits for was dropped")
 	}
 }
 
