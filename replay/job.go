@@ -99,13 +99,9 @@ func staffOf(cfg *config.Config) []agents.Record {
 		},
 	}}
 	for _, e := range cfg.Agents {
-		all = append(all, agents.Record{
-			ID: earshot.ParticipantID("agent/" + e.Name), User: participants.Owner, Kind: paths.Agent, Configured: true,
-			Profile: earshot.Profile{
-				Name: e.Name, Description: e.Description, Prompt: earshot.Text(e.Prompt), Engine: e.Engine, Model: e.Model,
-				Main: e.Main, AutoReply: e.AutoReply, Rooms: e.Rooms,
-			},
-		})
+		r := e.Record()
+		r.ID = earshot.ParticipantID("agent/" + e.Name)
+		all = append(all, r)
 	}
 	return all
 }

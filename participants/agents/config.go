@@ -40,6 +40,11 @@ func (e Entry) profile() earshot.Profile {
 	return p
 }
 
+// Record returns the agent of an entry, without an ID and a path, which a [Directory] gives it.
+func (e Entry) Record() Record {
+	return Record{User: e.owner(), Kind: paths.Agent, Configured: true, Profile: e.profile()}
+}
+
 func (e Entry) owner() earshot.ParticipantID {
 	return cmp.Or(earshot.ParticipantID(e.User), participants.Owner)
 }

@@ -75,8 +75,7 @@ func (p *reconciliation) make(ctx context.Context) error {
 		}
 	}
 	for _, e := range p.setup.Config {
-		r := Record{User: e.owner(), Kind: paths.Agent, Configured: true, Profile: e.profile()}
-		if err := p.settle(ctx, r, p.existing(e)); err != nil {
+		if err := p.settle(ctx, e.Record(), p.existing(e)); err != nil {
 			return err
 		}
 	}

@@ -258,3 +258,14 @@ func TestAStoreThatFails(t *testing.T) {
 		t.Errorf("the name is not free: %v", err)
 	}
 }
+
+// TestEntryRecord: an agent of the configuration belongs to the subuser that its entry names, or else
+// to the owner.
+func TestEntryRecord(t *testing.T) {
+	for user, want := range map[string]earshot.ParticipantID{"": participants.Owner, "kid": "kid"} {
+		e := agents.Entry{Name: "Coder", Prompt: "You code.", User: user}
+		if r := e.Record(); r.User != want || r.Name != "Coder" || r.Prompt != "You code." || !r.Configured {
+			t.Errorf("of the user %q it is %+v", user, r)
+		}
+	}
+}
