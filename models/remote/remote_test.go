@@ -323,6 +323,24 @@ func TestSayAgain(t *testing.T) {
 	}
 }
 
+// TestTextIsConcealed: a server that repeats what it was to say does not bring it into the log.
+func TestTextIsConcealed(t *testing.T) {
+	for _, complaint := range []string{"cannot say \"the door code is 1234\"", "422: the door code is 1234 is too long"} {
+		synctest.Test(t, func(t *testing.T) {
+			s := tts.New(tts.Config{Dial: remote.Say("a mouth", mouth{rate: 16000, letter: 1, piece: 1, fails: func() error { return errors.New(complaint) }}), Log: quiet})
+			ended := make(chan error, 1)
+			ctx, stop := context.WithCancel(t.Context())
+			go func() { ended <- s.Run(ctx) }()
+			for range s.Say(ctx, "the door code is 1234") {
+			}
+			stop()
+			if err := <-ended; err == nil || strings.Contains(err.Error(), "1234") {
+				t.Errorf("it ended with %v", err)
+			}
+		})
+	}
+}
+
 // TestCutSpeech: a voice whose text nobody wants any more is told, and says the next.
 func TestCutSpeech(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

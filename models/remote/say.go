@@ -2,6 +2,8 @@ package remote
 
 import (
 	"context"
+	"errors"
+	"strings"
 	"sync"
 
 	"earshot/internal/audio"
@@ -60,11 +62,24 @@ func (s *saying) SendSound(stream uint32, data []byte) (err error) {
 			<-before.done
 		}
 		if err := s.speak(ctx, stream, text); err != nil && ctx.Err() == nil {
-			s.died(err)
+			s.died(conceal(err, text))
 		}
 	})
 	if err != nil {
 		s.now = speech{}
+	}
+	return err
+}
+
+// errRepeats stands for what a server says if that repeats the text: it would stand in the log.
+var errRepeats = errors.New("the server refuses a text")
+
+// conceal returns err without the text that was to be said.
+func conceal(err error, text string) error {
+	beginning := strings.Join(strings.Fields(text), " ")
+	beginning = beginning[:min(len(beginning), 20)]
+	if strings.Contains(err.Error(), beginning) {
+		return errRepeats
 	}
 	return err
 }
