@@ -90,12 +90,13 @@ func (c *Chooser) died(i int, err error) (gaveWay bool) {
 	c.mu.Lock()
 	last := i == len(c.health)-1
 	gaveWay = !last && c.health[i].died(time.Now(), errors.Is(err, errors.ErrUnsupported))
+	next := c.engines[choose(c.health, time.Now())].Name
 	c.mu.Unlock()
 	if !gaveWay {
 		return false
 	}
 	n := earshot.Notice{Key: "engine: " + c.does, Text: fmt.Sprintf(
-		"%s failed repeatedly (%v); %s %s until it is well", c.engines[i].Name, err, c.engines[i+1].Name, c.does)}
+		"%s failed repeatedly (%v); %s %s until it is well", c.engines[i].Name, err, next, c.does)}
 	var curable interface{ Cure() string }
 	if errors.As(err, &curable) {
 		n.Cure = curable.Cure()
