@@ -113,18 +113,8 @@ func (p *party) ear(from earshot.Handle, _ earshot.RoomID, c ringing.Capture) ri
 	set := microphone.DefaultConfig()
 	set.Deaf = 0
 	return microphone.New(set, microphone.Parts{
-		Capture: c, Recogniser: eavesdropper{p.pool.Listener()}, Name: p.out.Name(), From: from, Via: p.out.Name(),
+		Capture: c, Recogniser: microphone.UseSTT(p.pool.Listener()), Name: p.out.Name(), From: from, Via: p.out.Name(),
 		Talk: func() hearing.Talk { return hearing.Talk{Name: executive.DefaultConfig().Name} },
-	})
-}
-
-// An eavesdropper understands somebody in a call, as a microphone knows it.
-type eavesdropper struct{ *stt.Listener }
-
-// Begin implements [microphone.Recogniser].
-func (e eavesdropper) Begin(on func(microphone.Result)) microphone.Session {
-	return e.Listener.Begin(func(r stt.Result) {
-		on(microphone.Result{Text: r.Text, Heard: r.Heard, Confidence: r.Confidence, Final: r.Final, Err: r.Err})
 	})
 }
 

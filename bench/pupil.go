@@ -41,7 +41,7 @@ func newPupil(d dial, on func(stt.Phrase), phrases ...string) *pupil {
 func (p *pupil) Begin(on func(microphone.Result)) microphone.Session {
 	u := &utterance{of: p}
 	u.Session = p.Recogniser.Begin(func(r stt.Result) {
-		on(microphone.Result{Text: r.Text, Heard: r.Heard, Confidence: r.Confidence, Final: r.Final, Err: r.Err})
+		on(r)
 		if r.Final {
 			u.settle()
 		}

@@ -24,15 +24,6 @@ import (
 // load.
 const patience = 60 * time.Second
 
-// understands adapts a real recogniser to a microphone.
-type understands struct{ *stt.Recogniser }
-
-func (u understands) Begin(on func(microphone.Result)) microphone.Session {
-	return u.Recogniser.Begin(func(r stt.Result) {
-		on(microphone.Result{Text: r.Text, Heard: r.Heard, Confidence: r.Confidence, Final: r.Final, Err: r.Err})
-	})
-}
-
 // TestReal: a question played into a real sound card is heard and understood.
 func TestReal(t *testing.T) {
 	dir := helpertest.Build(t, "earshot-sound", "earshot-speech")
@@ -47,7 +38,7 @@ func TestReal(t *testing.T) {
 	rec := stt.New(stt.Config{Dial: dial("earshot-speech", "hear"), Names: []string{"earshot"}, Log: log})
 	r := &room{began: time.Now()}
 	mic := microphone.New(microphone.DefaultConfig(), microphone.Parts{
-		Capture: microphone.OnCard(card, ""), Recogniser: understands{rec}, Notice: r.notice,
+		Capture: microphone.OnCard(card, ""), Recogniser: microphone.UseSTT(rec), Notice: r.notice,
 	})
 	ctx, stop := context.WithCancel(context.Background())
 	var parts sync.WaitGroup

@@ -43,15 +43,6 @@ func TestMain(m *testing.M) {
 // patience is how long real processes may take on a machine under load.
 const patience = 2 * time.Minute
 
-// understands adapts a listener of a pool to an ear.
-type understands struct{ *stt.Listener }
-
-func (u understands) Begin(on func(microphone.Result)) microphone.Session {
-	return u.Listener.Begin(func(r stt.Result) {
-		on(microphone.Result{Text: r.Text, Heard: r.Heard, Confidence: r.Confidence, Final: r.Final, Err: r.Err})
-	})
-}
-
 // A studio has the real helpers.
 type studio struct {
 	t    *testing.T
@@ -295,7 +286,7 @@ func bot(t *testing.T, server *discordtest.Server, s studio, h *house) *calls.Ca
 		},
 		Ear: func(from earshot.Handle, _ earshot.RoomID, c calls.Capture) calls.Ear {
 			return microphone.New(mic, microphone.Parts{
-				Capture: c, Recogniser: understands{pool.Listener()}, Name: "discord", From: from, Via: "discord voice",
+				Capture: c, Recogniser: microphone.UseSTT(pool.Listener()), Name: "discord", From: from, Via: "discord voice",
 			})
 		},
 		Decoder: func(heard func(uint32, *audio.Frame)) calls.Decoder {
