@@ -111,6 +111,15 @@ var others = map[string]string{
 	"outlets.loudspeaker.volume":                 "0.5",
 	"outlets.loudspeaker.voice":                  "rms",
 	"outlets.discord.voice_name":                 "rms",
+	"speech.hear.engine":                         "embedded",
+	"speech.hear.language":                       "de",
+	"speech.hear.wyoming.address":                "localhost:10",
+	"speech.hear.openai.url":                     "http://localhost:9",
+	"speech.hear.openai.api_key":                 "hush",
+	"speech.say.engine":                          "embedded",
+	"speech.say.wyoming.address":                 "localhost:10",
+	"speech.say.openai.url":                      "http://localhost:9",
+	"speech.say.openai.api_key":                  "hush",
 	"speakers.sure":                              "0.75",
 	"store.directory":                            "/nowhere/journal",
 	"server.socket":                              "/nowhere/socket",
@@ -137,7 +146,7 @@ func renovated(t *testing.T, watched bool) *renovation {
 	if err := os.WriteFile(script, []byte("reply: yes\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	r := &renovation{t: t, file: filepath.Join(dir, "config.yaml"), base: "executive: {llm: {name: scripted, provider: openai, host: http://localhost:9, model: m}}\nproviders: {discord: {token_file: /nowhere/token}}"}
+	r := &renovation{t: t, file: filepath.Join(dir, "config.yaml"), base: "executive: {llm: {name: scripted, provider: openai, host: http://localhost:9, model: m}}\nproviders: {discord: {token_file: /nowhere/token}}\nspeech: {hear: {wyoming: {address: localhost:9}}}"}
 	r.write(r.base)
 	cfg, err := r.load()
 	if err != nil {
