@@ -68,8 +68,9 @@ type unanswered struct {
 }
 
 // askUnanswered has the unanswered messages answered as soon as their author is present again and
-// reads the answer somewhere, or need not be waited for any longer. Whether and by whom is decided
-// again, among the agents that have not had their turn.
+// reads the answer somewhere, or need not be waited for any longer: what somebody wrote first is asked
+// first, also if they arrive in the middle of this. Whether and by whom is decided again, among the
+// agents that have not had their turn.
 func (r *Room) askUnanswered(ctx context.Context) {
 	if len(r.unanswered.messages) == 0 {
 		return
@@ -78,13 +79,15 @@ func (r *Room) askUnanswered(ctx context.Context) {
 	if r.unanswered.until.IsZero() {
 		r.unanswered.until = now.Add(reunion)
 	}
+	var absent []earshot.ParticipantID
 	r.unanswered.messages = slices.DeleteFunc(r.unanswered.messages, func(e earshot.Event) bool {
 		switch {
 		case admission.Stale(e, r.cfg.Now()):
 			return true
 		case !r.mode.Current().Answers():
 			return false
-		case !r.receives(e) && now.Before(r.unanswered.until):
+		case now.Before(r.unanswered.until) && (slices.Contains(absent, e.Author) || !r.receives(e)):
+			absent = append(absent, e.Author)
 			return false
 		}
 		r.askAgain(ctx, e)

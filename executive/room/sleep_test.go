@@ -13,6 +13,7 @@ import (
 
 	"earshot"
 	"earshot/internal/field"
+	"earshot/internal/testkit"
 	"earshot/participants/agents"
 )
 
@@ -137,6 +138,31 @@ func TestWhoWakesFirstAfterAStart(t *testing.T) {
 	})
 }
 
+// TestAskedAgainInOrder: of two questions that a restart left unanswered the older is asked first,
+// although their author arrives while they are looked at.
+func TestAskedAgainInOrder(t *testing.T) {
+	all := []deed{
+		{"bob", "@Scout look around", 1, time.Minute}, {"ann", "@all hello", 1, 25 * time.Millisecond},
+		{"ann", "/msg bob, Scout: a secret", 1, 25 * time.Millisecond}, {"ann", "(restart)", 1, time.Second},
+	}
+	for range 200 { // the order in which goroutines run makes the difference
+		synctest.Test(t, func(t *testing.T) {
+			c := man(t, drowsing(0), "bob")
+			c.does(t, all)
+			c.stop()
+			var about []earshot.EventID
+			for _, d := range testkit.Bodies[earshot.Decision](c.journal.Events()) {
+				if d.Agent == "scout" {
+					about = append(about, d.About)
+				}
+			}
+			if len(about) != 5 || !slices.Equal(about[1:3], about[3:]) {
+				t.Errorf("Scout decided about %v", about)
+			}
+		})
+	}
+}
+
 // A deed is something that somebody does, how many times, and how long nothing happens after each.
 type deed struct {
 	who, what string
@@ -178,26 +204,31 @@ func at(lines []string, i int) string {
 }
 
 // live lets people do things in a room where agents sleep after some seconds, and returns what the
-// model was asked and how the turns ended. Each deed is at a different point within a millisecond,
-// so that none happens just when another one takes effect: nobody promises which of the two comes
-// first.
+// model was asked and how the turns ended.
 func live(t *testing.T, after field.Seconds, all []deed) (lines []string) {
 	synctest.Test(t, func(t *testing.T) {
 		c := man(t, drowsing(after), "bob")
-		began, n, here := time.Now(), 0, true
-		for _, d := range all {
-			for range d.times {
-				n++
-				time.Sleep(time.Millisecond - time.Since(began)%time.Millisecond + time.Duration(n)*time.Microsecond)
-				here = c.do(t, d, here)
-				time.Sleep(d.then)
-			}
-		}
+		c.does(t, all)
 		c.must(t, "ann", "@all what do you know?", time.Minute)
 		c.stop()
 		lines = c.asks()
 	})
 	return lines
+}
+
+// does does all deeds. Each is at a different point within a millisecond, so that none happens just when
+// another one takes effect: nobody promises which of the two comes first.
+func (c *crew) does(t *testing.T, all []deed) {
+	t.Helper()
+	began, n, here := time.Now(), 0, true
+	for _, d := range all {
+		for range d.times {
+			n++
+			time.Sleep(time.Millisecond - time.Since(began)%time.Millisecond + time.Duration(n)*time.Microsecond)
+			here = c.do(t, d, here)
+			time.Sleep(d.then)
+		}
+	}
 }
 
 // do does one deed. It takes, and returns, whether bob is here.
