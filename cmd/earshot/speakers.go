@@ -201,8 +201,7 @@ func (f speakersForget) here(a *app, cfg *config.Config, people *participants.Re
 	return a.changed(admin.VoiceChange(came, "the voice of "+people.Name(came.Was)+" is forgotten"), f.JSON)
 }
 
-// agrees asks a question of whoever is at the terminal; where nobody is, it wants
-// the flag.
+// agrees asks a question at the terminal; where there is none, it wants the flag.
 func (a *app) agrees(question, flag string) error {
 	if !term.IsTerminal(int(a.in.Fd())) {
 		return &verdict{misused, fmt.Errorf("%s Nobody can confirm it here\n  → add %s", terminal.Safe(question), flag)}
@@ -213,7 +212,7 @@ func (a *app) agrees(question, flag string) error {
 	return nil
 }
 
-// confirms asks a question of whoever is at the terminal, and reports whether they said yes.
+// confirms asks a question at the terminal, and reports whether the answer is yes.
 func (a *app) confirms(question string) bool {
 	fmt.Fprint(a.err, terminal.Safe(question), " [y/N] ")
 	line, err := login.ReadLine(a.ctx, a.in)

@@ -52,9 +52,8 @@ type Chooser struct {
 	engines []Engine
 	report  func(earshot.Notice)
 
-	mu      sync.Mutex
-	health  []health // of each engine
-	current int
+	mu     sync.Mutex
+	health []health // of each engine
 }
 
 // New returns a chooser among engines, at least one, the best first. For people, does says what they
@@ -63,18 +62,10 @@ func New(does string, engines []Engine, report func(earshot.Notice)) *Chooser {
 	return &Chooser{does: does, engines: engines, report: report, health: make([]health, len(engines))}
 }
 
-// Current returns the name of the engine that was dialled last.
-func (c *Chooser) Current() string {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.engines[c.current].Name
-}
-
 // Dial implements [helper.Dialer].
 func (c *Chooser) Dial() (helper.Link, error) {
 	c.mu.Lock()
 	i := choose(c.health, time.Now())
-	c.current = i
 	c.mu.Unlock()
 	l, err := c.engines[i].Dial()
 	if err != nil {

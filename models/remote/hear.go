@@ -95,4 +95,4 @@ func (h *hearing) recognise(ctx context.Context, u *utterance, pcm io.Reader) {
 }
 
 // shorten bounds what a recogniser says.
-func shorten(text string) earshot.Text { return earshot.Text(text[:min(len(text), MaxText)]) }
+func shorten(text string) earshot.Text { return earshot.Text(text[:min(len(text), earshot.MaxText)]) }

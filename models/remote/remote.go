@@ -17,14 +17,10 @@ import (
 	"io"
 	"sync"
 
-	"earshot"
 	"earshot/internal/helper"
 	"earshot/models"
 	"earshot/models/wire"
 )
-
-// MaxText is the longest text of an utterance, in bytes.
-const MaxText = earshot.MaxText
 
 // A Recogniser recognises utterances somewhere else. One is asked at a time.
 type Recogniser interface {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"strings"
 
+	"earshot"
 	"earshot/internal/audio"
 	"earshot/models/remote"
 )
@@ -117,8 +118,8 @@ func transcript(ctx context.Context, c *conn, partial func(string)) (string, err
 		case "transcript-start":
 			pieces.Reset()
 		case "transcript-chunk":
-			if pieces.Len()+len(said.Text) > remote.MaxText {
-				return "", fmt.Errorf("%w: an utterance of over %d bytes", ErrProtocol, remote.MaxText)
+			if pieces.Len()+len(said.Text) > earshot.MaxText {
+				return "", fmt.Errorf("%w: an utterance of over %d bytes", ErrProtocol, earshot.MaxText)
 			}
 			pieces.WriteString(said.Text)
 			partial(strings.TrimSpace(pieces.String()))

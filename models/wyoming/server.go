@@ -66,23 +66,7 @@ type Description struct {
 
 // A Program is a program of a server.
 type Program struct {
-	Name      string  `json:"name"`
-	Installed bool    `json:"installed"`
-	Models    []Model `json:"models"` // of a recogniser
-	Voices    []Model `json:"voices"` // of a voice
-
-	// Partials says that a recogniser sends words while somebody speaks.
-	Partials bool `json:"supports_transcript_streaming"`
-
-	// Pieces says that a voice takes a text in pieces, and says when all of it is said.
-	Pieces bool `json:"supports_synthesize_streaming"`
-}
-
-// A Model is one recogniser or voice.
-type Model struct {
-	Name      string   `json:"name"`
-	Languages []string `json:"languages"`
-	Installed bool     `json:"installed"`
+	Name string `json:"name"`
 }
 
 // Describe asks a server what it can do.

@@ -125,7 +125,7 @@ func TestDescribe(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s, _ := scripted(t, "describe", answer)
 			d, err := s.Describe(t.Context())
-			if err != nil || len(d.Recognisers) != 1 || !d.Recognisers[0].Partials || d.Recognisers[0].Models[0].Name != "tiny" || d.Voices[0].Voices[0].Name != "amy" {
+			if err != nil || len(d.Recognisers) != 1 || d.Recognisers[0].Name != "whisper" || len(d.Voices) != 1 || d.Voices[0].Name != "piper" {
 				t.Errorf("%+v, %v", d, err)
 			}
 		})
