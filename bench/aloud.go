@@ -44,7 +44,7 @@ func aloud(ctx context.Context, b bench) (rows []Row, err error) {
 		return nil
 	})
 	defer func() { err = errors.Join(err, stop()) }()
-	if _, err := await(a.entered); err != nil {
+	if _, err := await("the outlet has entered the call", a.entered); err != nil {
 		return nil, err
 	}
 	if err := awaitCall(ctx, func() bool {
@@ -193,7 +193,7 @@ func (a *callee) ours(ctx context.Context) (r reactions, err error) {
 	}
 	err = s.Say(earshot.Clause{Text: clause})
 	return r, errors.Join(err, a.react(ctx, &r, began, func(c earshot.Control) { s.Do(c) }), func() error {
-		_, err := await(ended)
+		_, err := await("the speech has ended", ended)
 		return err
 	}())
 }

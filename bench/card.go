@@ -85,7 +85,7 @@ func (c *carded) measure(ctx context.Context, t *tape) (err error) {
 		loud:    loudspeaker.New(loudspeaker.DefaultConfig(), loudspeaker.OnCard(c.card), drone{}),
 		capture: open,
 		act: func(ctx context.Context) error {
-			if _, err := await(open.open); err != nil {
+			if _, err := await("the microphone is open", open.open); err != nil {
 				return err
 			}
 			return c.server.Play(ctx, t.pcm)

@@ -39,7 +39,9 @@ func closed(ctx context.Context, b bench) (rows []Row, err error) {
 
 	ours, bare, err := b.compare(
 		func() ([]float64, error) {
-			return cutTwice(ctx, h, func(time.Time, earshot.Reply) (time.Time, error) { return await(server.gone) })
+			return cutTwice(ctx, h, func(time.Time, earshot.Reply) (time.Time, error) {
+				return await("the server saw the connection closed", server.gone)
+			})
 		},
 		func() ([]float64, error) { return server.bare(ctx, client) })
 	if err != nil {
@@ -108,6 +110,6 @@ func (s *modelServer) bare(ctx context.Context, client *http.Client) ([]float64,
 	}
 	at := time.Now()
 	cancel()
-	when, err := await(s.gone)
+	when, err := await("the server saw the connection closed", s.gone)
 	return []float64{micros(when.Sub(at))}, err
 }

@@ -128,7 +128,7 @@ func converse(ctx context.Context, server *soundtest.Server, card *sound.Card, p
 			frames = append(frames, *f)
 		}
 	})
-	if _, err := await(open.open); err != nil {
+	if _, err := await("the microphone is open", open.open); err != nil {
 		return nil, err
 	}
 	out, err := card.Output(ctx, "", 1)

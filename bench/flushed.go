@@ -77,10 +77,10 @@ func cutTwice(ctx context.Context, h *house, seen effect) ([]float64, error) {
 // cutOnce cuts the reply that begins, and reports whether that was still going
 // on: on a busy machine it may have come to its end before.
 func cutOnce(h *house, cut func() (time.Time, error), seen effect) (took float64, hit bool, err error) {
-	if _, err = await(h.first); err != nil {
+	if _, err = await("the first of a speech is out", h.first); err != nil {
 		return 0, false, err
 	}
-	if _, err = await(h.going); err != nil {
+	if _, err = await("the speech goes on", h.going); err != nil {
 		return 0, false, err
 	}
 	h.after.Store(1 + rand.Int64N(20)) // of the next: a cut comes at any time
@@ -88,11 +88,11 @@ func cutOnce(h *house, cut func() (time.Time, error), seen effect) (took float64
 	if err != nil {
 		return 0, false, err
 	}
-	end, err := await(h.ended)
+	end, err := await("the speech has ended", h.ended)
 	if err != nil {
 		return 0, false, err
 	}
-	r, err := await(h.replies)
+	r, err := await("the reply is on record", h.replies)
 	if err != nil || r.Outcome != earshot.Interrupted {
 		return 0, false, err
 	}
@@ -113,6 +113,6 @@ func cancelBare() ([]float64, error) {
 	<-ready
 	at := time.Now()
 	cancel()
-	when, err := await(seen)
+	when, err := await("the context is seen to have ended", seen)
 	return []float64{micros(when.Sub(at))}, err
 }

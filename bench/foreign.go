@@ -155,7 +155,7 @@ func hears(ctx context.Context, r *stt.Recogniser, pcm []float64) (res stt.Resul
 			s.Feed(&f)
 		}
 		s.End()
-		if res, err = await(got); err != nil || !errors.Is(res.Err, stt.ErrAway) {
+		if res, err = await("the utterance was recognised", got); err != nil || !errors.Is(res.Err, stt.ErrAway) {
 			return res, cmp.Or(err, res.Err)
 		}
 		if ctx.Err() != nil {

@@ -325,7 +325,7 @@ func (b bench) converse(ctx context.Context, d dial, t *talker, voice, text stri
 		return loud.Run(ctx, func(earshot.Outlet) func() { close(entered); return func() {} })
 	})
 	var a *answered
-	if _, err = await(entered); err == nil {
+	if _, err = await("the loudspeaker has entered the room", entered); err == nil {
 		a, err = t.tell(ctx, s, dev, loud, how)
 	}
 	return a, cmp.Or(err, stop())

@@ -82,7 +82,7 @@ func (b bench) glance(ctx context.Context, binary string) (_ Row, err error) {
 		return err
 	}))
 	defer func() { err = errors.Join(err, stop()) }()
-	daylight, err := await(o.first)
+	daylight, err := await("the first picture has come", o.first)
 	if err != nil {
 		return Row{}, err
 	}
@@ -97,7 +97,7 @@ func (b bench) glance(ctx context.Context, binary string) (_ Row, err error) {
 		}
 		o.awaits(daylight * share)
 		camera.ShowJPEG(picture)
-		d, err := await(o.came)
+		d, err := await("the next picture has come", o.came)
 		if err != nil {
 			return Row{}, errors.Join(err, context.Cause(during))
 		}

@@ -108,22 +108,22 @@ func (h *house) admit(ctx context.Context, body earshot.Body) (time.Time, error)
 
 // over waits until a reply has ended and is on record.
 func (h *house) over() error {
-	if _, err := await(h.ended); err != nil {
+	if _, err := await("the speech has ended", h.ended); err != nil {
 		return err
 	}
-	_, err := await(h.replies)
+	_, err := await("the reply is on record", h.replies)
 	return err
 }
 
-// await returns what comes out of from.
-func await[T any](from <-chan T) (got T, err error) {
+// await returns what comes out of from. For people, what says what that shows.
+func await[T any](what string, from <-chan T) (got T, err error) {
 	late := time.NewTimer(patience)
 	defer late.Stop()
 	select {
 	case got = <-from:
 		return got, nil
 	case <-late.C:
-		return got, errPatience
+		return got, fmt.Errorf("%s: %w", what, errPatience)
 	}
 }
 

@@ -208,7 +208,7 @@ func (p *party) spoken(ctx context.Context, h *house, w *marker, r interjection,
 	if err := h.Admit(ctx, ask); err != nil {
 		return left, err
 	}
-	if _, err := await(h.first); err != nil {
+	if _, err := await("the first of a speech is out", h.first); err != nil {
 		return left, err
 	}
 	if err := ponder(ctx, lead); err != nil {

@@ -81,11 +81,11 @@ func firstByte(ctx context.Context, h *house) ([]float64, error) {
 	if err != nil {
 		return nil, err
 	}
-	first, err := await(h.first)
+	first, err := await("the first of a speech is out", h.first)
 	if err != nil {
 		return nil, err
 	}
-	if _, err := await(h.going); err != nil {
+	if _, err := await("the speech goes on", h.going); err != nil {
 		return nil, err
 	}
 	return []float64{micros(first.Sub(at))}, h.over()

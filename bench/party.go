@@ -166,8 +166,8 @@ func spoke(b earshot.Body) bool {
 
 // ready waits until everybody is there, with keys, and hears what the others say.
 func (p *party) ready(ctx context.Context) error {
-	if _, err := await(p.there); err != nil {
-		return fmt.Errorf("waiting for the agent's voice: %w", err)
+	if _, err := await("the agent's voice is in the call", p.there); err != nil {
+		return err
 	}
 	err := awaitCall(ctx, func() bool {
 		own := p.calls.Status()
@@ -358,6 +358,6 @@ func (p *party) throw(ctx context.Context) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	came, err := await(p.bots[0].came)
+	came, err := await("the sound has come to the other call", p.bots[0].came)
 	return micros(came.Sub(left)) / 1000, err
 }

@@ -61,7 +61,7 @@ func (s *stage) play(ctx context.Context, c scene) error {
 			return func() {}
 		})
 	})
-	_, err := await(entered)
+	_, err := await("the loudspeaker has entered the room", entered)
 	if err == nil {
 		err = s.perform(ctx, c)
 	}
@@ -112,6 +112,6 @@ func (h *house) hold(ctx context.Context, asker *earshot.Voice) error {
 	if err := h.Admit(ctx, ask); err != nil {
 		return err
 	}
-	_, err := await(h.first)
+	_, err := await("the first of a speech is out", h.first)
 	return err
 }

@@ -22,6 +22,10 @@ const (
 	spoken   = 10 // questions, and as many answers, of which the dialogue consists
 	sentence = 60 // words in each
 	settled  = 5  // tokens of a thought after which it is interrupted, and up to as many more
+
+	// wedgedAfter is how long a model may be silent before it is unloaded and asked again, so that its
+	// answer comes within patience.
+	wedgedAfter = patience / 4
 )
 
 // talkative are the words that are talked with here.
@@ -87,7 +91,7 @@ func (b bench) settle(ctx context.Context, e llm.Engine, slots int) (*study, err
 	set.LLM.Slots = slots
 	set.Parallel.ReasoningContinuous = false // it thinks when it is told to
 	t := &recordingEngine{witness: witness{Engine: e}, grown: make(chan struct{}, 1), ended: make(chan struct{}, 8)}
-	l := &llm.Ladder{Engines: []*llm.Scheduler{{Engine: t, Slots: slots}}}
+	l := &llm.Ladder{Engines: []*llm.Scheduler{{Engine: t, Slots: slots}}, FirstToken: wedgedAfter}
 	h := open(ctx, furniture{model: l, journal: s, outlet: sink{}, past: past, settings: set})
 	return &study{house: h, tap: t, slots: slots, shut: func() error { h.leave(); return s.Close() }}, nil
 }
@@ -101,7 +105,7 @@ func (s *study) ask(ctx context.Context, heard func() error) ([]float64, error) 
 	if err != nil {
 		return nil, err
 	}
-	first, err := await(s.first)
+	first, err := await("the answer has begun", s.first)
 	if err != nil {
 		return nil, err
 	}
@@ -111,7 +115,7 @@ func (s *study) ask(ctx context.Context, heard func() error) ([]float64, error) 
 	if err := heard(); err != nil {
 		return nil, err
 	}
-	if _, err := await(s.going); err != nil {
+	if _, err := await("the answer goes on", s.going); err != nil {
 		return nil, err
 	}
 	return millis([]float64{micros(first.Sub(at))}), s.over()
@@ -124,7 +128,7 @@ func (s *study) ponder(ctx context.Context) error {
 	if _, err := s.admit(ctx, earshot.Command{Name: "think", Args: earshot.Text(fmt.Sprintf("will boat %d leave with the tide?", s.asked))}); err != nil {
 		return err
 	}
-	_, err := await(s.tap.grown)
+	_, err := await("a thought has grown", s.tap.grown)
 	return err
 }
 
@@ -132,7 +136,7 @@ func (s *study) ponder(ctx context.Context) error {
 func (s *study) forget(ctx context.Context) error {
 	_, err := s.admit(ctx, earshot.Command{Name: "think", Args: "stop"})
 	for err == nil && s.tap.busy() {
-		_, err = await(s.tap.ended)
+		_, err = await("the request of a thought is over", s.tap.ended)
 	}
 	return err
 }
@@ -148,6 +152,26 @@ type recordingEngine struct {
 	busys   int // requests of thoughts
 	after   int // tokens that make a thought grown
 	replies int // that were asked for
+	wedged  int // how often the model was unloaded, because the server did not answer
+}
+
+// Unload implements [llm.Unloader]. A real server never answers again after some cuts (ollama/ollama
+// #17131), until it has unloaded the model.
+func (t *recordingEngine) Unload(ctx context.Context, model string) error {
+	t.live.Lock()
+	t.wedged++
+	t.live.Unlock()
+	if u, ok := t.Engine.(llm.Unloader); ok {
+		return u.Unload(ctx, model)
+	}
+	return errors.ErrUnsupported
+}
+
+// unloads returns how often the model was unloaded.
+func (t *recordingEngine) unloads() int {
+	t.live.Lock()
+	defer t.live.Unlock()
+	return t.wedged
 }
 
 // fresh makes a new thought count.

@@ -97,8 +97,9 @@ func thinker(reads string) ollamatest.Model {
 
 // samples are how long it took in each way, in milliseconds.
 type samples struct {
-	ours [3][]float64
-	bare []float64
+	ours   [3][]float64
+	bare   []float64
+	wedged int // rounds that are left out, because the server did not answer until the model was unloaded
 }
 
 // block is how many rounds of each way a house sees: with more, what was just said
@@ -146,7 +147,7 @@ func (m *samples) block(ctx context.Context, s *study, rounds int, ways []way) e
 	for i := range rounds {
 		for k := range ways {
 			w := ways[(i+k)%len(ways)]
-			took, err := s.round(ctx, w)
+			took, err := s.measure(ctx, w, m)
 			if err != nil {
 				return err
 			}
@@ -176,6 +177,18 @@ func (s *study) warm(ctx context.Context) error {
 	}
 	_, err := s.round(ctx, atEnter)
 	return err
+}
+
+// measure measures one answer, again if the server had wedged meanwhile.
+func (s *study) measure(ctx context.Context, w way, m *samples) ([]float64, error) {
+	for {
+		before := s.tap.unloads()
+		took, err := s.round(ctx, w)
+		if err != nil || s.tap.unloads() == before {
+			return took, err
+		}
+		m.wedged++
+	}
 }
 
 // round measures one answer.
@@ -216,11 +229,19 @@ func longer(ours, other []float64, part float64) Spread {
 	return Spread{d, d, d}
 }
 
+// leftOut says which rounds are in no figure.
+func (m *samples) leftOut() string {
+	if m.wedged == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; left out, since a cut had wedged the server: %d", m.wedged)
+}
+
 // rows returns the table of one slot.
 func (m *samples) rows() []Row {
 	without := m.ours[unhindered]
-	note := fmt.Sprintf("in ms, p50/p95: bare %s, without a thought %s, parked at the first key %s, only at Enter %s",
-		distribution(m.bare), distribution(without), distribution(m.ours[atKey]), distribution(m.ours[atEnter]))
+	note := fmt.Sprintf("in ms, p50/p95: bare %s, without a thought %s, parked at the first key %s, only at Enter %s%s",
+		distribution(m.bare), distribution(without), distribution(m.ours[atKey]), distribution(m.ours[atEnter]), m.leftOut())
 	key := row("B13 with a thought, parked at the first key", "ms", spread(m.ours[atKey]), spread(without), "")
 	more, most := longer(m.ours[atEnter], without, 0.5), longer(m.ours[atEnter], without, 0.95)
 	return []Row{
@@ -236,8 +257,8 @@ func (m *samples) rows() []Row {
 func (m *samples) spare() []Row {
 	without := m.ours[unhindered]
 	more := longer(m.ours[atKey], without, 0.5)
-	note := fmt.Sprintf("in ms, p50/p95: bare %s, without a thought %s, beside one %s",
-		distribution(m.bare), distribution(without), distribution(m.ours[atKey]))
+	note := fmt.Sprintf("in ms, p50/p95: bare %s, without a thought %s, beside one %s%s",
+		distribution(m.bare), distribution(without), distribution(m.ours[atKey]), m.leftOut())
 	return []Row{
 		row("B13 two slots, beside a thought", "ms", spread(m.ours[atKey]), spread(without), note),
 		Row{Name: "B13 beyond, two slots, p50", Unit: "ms", Ours: more}.goal("", more.P50, 40),
