@@ -25,6 +25,7 @@ var may = map[string]string{
 	"internal/terminal/terminaltest": ". internal/terminal",
 	"internal/picture":               "",
 	"internal/atomicfile":            "",
+	"internal/download":              "",
 	"internal/english":               "",
 	"examples/...":                   ". config daemon providers",
 	"internal/completion":            "api internal/terminal",

@@ -1,0 +1,461 @@
+// Package download brings files here: a download continues where it was cut off, also by the end of
+// the program, tries the next mirror if one fails, and is believed only if its checksum is right.
+//
+// What happens when a reader is slow: the disk is the only one, and the server waits for it.
+package download
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+const (
+	// Largest is the longest file that is brought, in bytes.
+	Largest = 8 << 30
+
+	// tries is how often a mirror is asked, if it fails in a way that may pass.
+	tries = 4
+
+	// pause is how long the second try waits; each one after it waits twice as long.
+	pause = time.Second
+
+	// stall is how long a server may send nothing.
+	stall = 30 * time.Second
+
+	// spare is the part of a file, as one in so many, that must remain free on the disk.
+	spare = 5
+
+	maxRedirects = 5
+)
+
+// A File is what is wanted.
+type File struct {
+	SHA256 string   // in hexadecimal letters; "" if nobody has published it: then whatever comes is believed, and never continued
+	Bytes  int64    // 0 if that is unknown
+	URLs   []string // of the same file, the best first
+}
+
+// What is wrong with a file, or the machine, that another try does not mend.
+var (
+	errWebPage = errors.New("it sent a web page instead of the file: the address is wrong, or needs a login")
+	errPointer = errors.New("it sent a pointer of git-lfs instead of the file: the address must be that of the file itself")
+	errLonger  = errors.New("it sent more than the file has")
+	errPlain   = errors.New("it redirects to an address without https")
+)
+
+// A ChecksumError says that what came is another file.
+type ChecksumError struct{ Got, Want string }
+
+// Error says what is wrong.
+func (e *ChecksumError) Error() string {
+	return fmt.Sprintf("it sent another file: its SHA-256 is %.12s…, not %.12s…", e.Got, e.Want)
+}
+
+// A SpaceError says that the disk is too full.
+type SpaceError struct {
+	Dir        string
+	Need, Free int64 // bytes; Free is -1 if the disk became full meanwhile
+}
+
+// Error says what is wrong.
+func (e *SpaceError) Error() string {
+	if e.Free < 0 {
+		return fmt.Sprintf("the disk of %s is full", e.Dir)
+	}
+	return fmt.Sprintf("the disk of %s has %s free, and %s are needed", e.Dir, megabytes(e.Free), megabytes(e.Need))
+}
+
+// Cure says what to do.
+func (e *SpaceError) Cure() string { return "free some space; what was downloaded is kept" }
+
+func megabytes(n int64) string { return strconv.FormatInt((n+1<<20-1)>>20, 10) + " MB" }
+
+// A Downloader downloads into one folder. Several programs may do so at a time.
+type Downloader struct {
+	// Parts is the folder for what is not complete. It must be on the same disk as the files.
+	Parts string
+
+	// Progress receives how many bytes are here, out of how many; 0 is unknown. It may be nil.
+	Progress func(have, all int64)
+
+	// Client asks the servers; nil is one that is bounded, and is led from https nowhere else.
+	Client *http.Client
+
+	sleep func(context.Context, time.Duration) error // of tests
+}
+
+// Get puts f at path, read-only, and returns its checksum. What is at path already is kept if it is
+// that file, and is replaced otherwise; nobody ever finds an incomplete file there. If another
+// program is downloading the same, Get waits for it.
+//
+// An error names each server and what is wrong with it. What was brought until then is kept, and is
+// used next time.
+func (d *Downloader) Get(ctx context.Context, f File, path string) (sum string, err error) {
+	if sum, err := Sum(path); err == nil && sum == f.SHA256 {
+		return sum, nil
+	}
+	if err := os.MkdirAll(d.Parts, 0o700); err != nil {
+		return "", err
+	}
+	part, err := d.open(ctx, f)
+	if err != nil {
+		return "", err
+	}
+	defer part.Close()
+	if sum, err := Sum(path); err == nil && sum == f.SHA256 { // another program has just brought it
+		return sum, os.Remove(part.Name())
+	}
+	if sum, err = d.fill(ctx, f, part); err != nil {
+		return "", err
+	}
+	err = errors.Join(part.Chmod(0o444), part.Sync())
+	if err != nil {
+		return "", err
+	}
+	if err := os.Rename(part.Name(), path); err != nil {
+		return "", err
+	}
+	return sum, syncDir(filepath.Dir(path))
+}
+
+// Sum returns the checksum of a file.
+func Sum(path string) (string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	h := sha256.New()
+	_, err = io.Copy(h, f)
+	return hex.EncodeToString(h.Sum(nil)), err
+}
+
+func syncDir(path string) error {
+	dir, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(dir.Sync(), dir.Close())
+}
+
+// open returns the incomplete file, once no other program has it.
+func (d *Downloader) open(ctx context.Context, f File) (*os.File, error) {
+	name := f.SHA256
+	if name == "" {
+		of := sha256.Sum256([]byte(strings.Join(f.URLs, "\n")))
+		name = "unpublished-" + hex.EncodeToString(of[:])
+	}
+	path := filepath.Join(d.Parts, name)
+	for {
+		part, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+		if err != nil {
+			return nil, err
+		}
+		err = syscall.Flock(int(part.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+		if err == nil && current(part) {
+			return part, nil
+		}
+		part.Close()
+		if err != nil && !errors.Is(err, syscall.EWOULDBLOCK) {
+			return nil, fmt.Errorf("locking %s: %w", path, err)
+		}
+		if err := d.rest(ctx, 200*time.Millisecond); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// current reports whether an open file still has its name: the program that held its lock may have
+// moved it to where it belongs.
+func current(f *os.File) bool {
+	is, err := f.Stat()
+	if err != nil {
+		return false
+	}
+	named, err := os.Stat(f.Name())
+	return err == nil && os.SameFile(is, named)
+}
+
+// rest waits.
+func (d *Downloader) rest(ctx context.Context, long time.Duration) error {
+	if d.sleep != nil {
+		return d.sleep(ctx, long)
+	}
+	t := time.NewTimer(long)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// fill completes part from one mirror after another, and returns its checksum.
+func (d *Downloader) fill(ctx context.Context, f File, part *os.File) (string, error) {
+	var all []error
+	for _, from := range f.URLs {
+		sum, err := d.from(ctx, from, f, part)
+		if err == nil || ctx.Err() != nil {
+			return sum, err
+		}
+		if full, ok := errors.AsType[*SpaceError](err); ok {
+			return "", full
+		}
+		all = append(all, fmt.Errorf("%s: %w", host(from), err))
+	}
+	if len(all) == 0 {
+		return "", errors.New("it has no address")
+	}
+	return "", errors.Join(all...)
+}
+
+// host returns what people know of an address.
+func host(from string) string {
+	u, err := url.Parse(from)
+	if err != nil || u.Host == "" {
+		return "an invalid address"
+	}
+	return u.Host
+}
+
+// from completes part from one mirror.
+func (d *Downloader) from(ctx context.Context, from string, f File, part *os.File) (sum string, err error) {
+	wait := pause
+	for try := 1; ; try++ {
+		var resumed bool
+		sum, resumed, err = d.once(ctx, from, f, part)
+		if err == nil || ctx.Err() != nil {
+			return sum, err
+		}
+		switch wrong := (*ChecksumError)(nil); {
+		case errors.As(err, new(*SpaceError)), errors.Is(err, errPlain):
+			return "", err
+		case errors.As(err, &wrong), errors.Is(err, errWebPage), errors.Is(err, errPointer), errors.Is(err, errLonger):
+			if err := empty(part); err != nil { // what is wrong is not continued
+				return "", err
+			}
+			if !resumed {
+				return "", err
+			}
+			continue // the beginning may have been another version of it
+		}
+		if try == tries {
+			return "", err
+		}
+		if err := d.rest(ctx, wait); err != nil {
+			return "", err
+		}
+		wait *= 2
+	}
+}
+
+// once asks a mirror once for what is missing of part. It reports whether part had a beginning.
+func (d *Downloader) once(ctx context.Context, from string, f File, part *os.File) (sum string, resumed bool, err error) {
+	of := sha256.New()
+	if _, err := part.Seek(0, io.SeekStart); err != nil {
+		return "", false, err
+	}
+	have, err := io.Copy(of, part)
+	if err != nil {
+		return "", false, err
+	}
+	if have > 0 && (f.SHA256 == "" || f.Bytes > 0 && have > f.Bytes) {
+		if err := empty(part); err != nil {
+			return "", false, err
+		}
+		have = 0
+		of.Reset()
+	}
+	resumed = have > 0
+	if f.Bytes == 0 || have < f.Bytes {
+		if err := d.room(f.Bytes - have); err != nil {
+			return "", resumed, err
+		}
+		if err := d.fetch(ctx, from, f, part, of, have); err != nil {
+			return "", resumed, full(d.Parts, err)
+		}
+	}
+	sum = hex.EncodeToString(of.Sum(nil))
+	if f.SHA256 != "" && sum != f.SHA256 {
+		return "", resumed, &ChecksumError{sum, f.SHA256}
+	}
+	return sum, resumed, nil
+}
+
+// empty makes a file that is open empty.
+func empty(f *os.File) error {
+	_, err := f.Seek(0, io.SeekStart)
+	return errors.Join(f.Truncate(0), err)
+}
+
+// room reports whether so many bytes fit on the disk, and some more.
+func (d *Downloader) room(missing int64) error {
+	var disk syscall.Statfs_t
+	if missing <= 0 || syscall.Statfs(d.Parts, &disk) != nil {
+		return nil
+	}
+	need, free := missing+missing/spare, int64(disk.Bavail)*disk.Bsize
+	if free < need {
+		return &SpaceError{d.Parts, need, free}
+	}
+	return nil
+}
+
+// full returns the error of a disk that has become full in words.
+func full(dir string, err error) error {
+	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
+		return &SpaceError{dir, 0, -1}
+	}
+	return err
+}
+
+// fetch appends to part what is behind its first have bytes, and adds it to of.
+func (d *Downloader) fetch(ctx context.Context, from string, f File, part *os.File, of hash.Hash, have int64) error {
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	silent := time.AfterFunc(stall, func() { stop(fmt.Errorf("it sent nothing for %v", stall)) })
+	defer silent.Stop()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, from, nil)
+	if err != nil {
+		return errors.New("the address is invalid")
+	}
+	req.Header.Set("User-Agent", "earshot")
+	req.Header.Set("Accept-Encoding", "identity") // or lengths mean nothing
+	if have > 0 {
+		req.Header.Set("Range", fmt.Sprintf("bytes=%d-", have))
+	}
+	resp, err := d.client().Do(req)
+	if err != nil {
+		return explain(ctx, err)
+	}
+	defer resp.Body.Close()
+	switch {
+	case resp.StatusCode == http.StatusPartialContent && strings.HasPrefix(resp.Header.Get("Content-Range"), fmt.Sprintf("bytes %d-", have)):
+	case resp.StatusCode == http.StatusOK: // from its beginning, whatever it was asked for
+		have = 0
+		of.Reset()
+		if err := empty(part); err != nil {
+			return err
+		}
+	case resp.StatusCode == http.StatusRequestedRangeNotSatisfiable:
+		return nil // nothing is missing, unless the checksum says otherwise
+	default:
+		return fmt.Errorf("it answers %s", resp.Status)
+	}
+	all := f.Bytes
+	if n := resp.ContentLength; all == 0 && n >= 0 {
+		all = have + n
+	}
+	if all > Largest {
+		return errLonger
+	}
+	w := &writer{to: part, of: of, have: have, want: f.Bytes, all: all, progress: d.Progress, alive: func() { silent.Reset(stall) }}
+	_, err = io.CopyBuffer(w, onlyReader{resp.Body}, make([]byte, 256<<10))
+	if err == nil && w.have < all {
+		err = io.ErrUnexpectedEOF
+	}
+	if errors.Is(err, io.ErrUnexpectedEOF) && ctx.Err() == nil {
+		return fmt.Errorf("it ended the connection after %d of %d bytes", w.have, all)
+	}
+	return explain(ctx, err)
+}
+
+// An onlyReader is read through the buffer that it is copied with.
+type onlyReader struct{ io.Reader }
+
+// explain returns why ctx ended, if it did, and no address: that may hold a secret.
+func explain(ctx context.Context, err error) error {
+	if err != nil && ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if wrapped, ok := errors.AsType[*url.Error](err); ok {
+		return wrapped.Err
+	}
+	return err
+}
+
+// A writer writes a file, and watches it.
+type writer struct {
+	to              io.Writer
+	of              hash.Hash
+	have, want, all int64
+	progress        func(have, all int64)
+	alive           func()
+}
+
+// Write implements [io.Writer].
+func (w *writer) Write(b []byte) (int, error) {
+	w.alive()
+	if w.have == 0 {
+		if err := wrongKind(b); err != nil {
+			return 0, err
+		}
+	}
+	if n := w.have + int64(len(b)); n > Largest || w.want > 0 && n > w.want {
+		return 0, errLonger
+	}
+	n, err := w.to.Write(b)
+	w.of.Write(b[:n])
+	w.have += int64(n)
+	if w.progress != nil {
+		w.progress(w.have, w.all)
+	}
+	return n, err
+}
+
+// wrongKind recognises by its first bytes what servers send instead of a file.
+func wrongKind(b []byte) error {
+	switch start := bytes.ToLower(b[:min(len(b), 64)]); {
+	case bytes.HasPrefix(start, []byte("<!doctype")), bytes.HasPrefix(start, []byte("<html")):
+		return errWebPage
+	case bytes.HasPrefix(start, []byte("version https://git-lfs")):
+		return errPointer
+	}
+	return nil
+}
+
+// client returns the client that asks the servers.
+func (d *Downloader) client() *http.Client {
+	if d.Client != nil {
+		c := *d.Client
+		c.CheckRedirect = redirect
+		return &c
+	}
+	return &http.Client{CheckRedirect: redirect, Transport: &http.Transport{
+		Proxy:                  http.ProxyFromEnvironment,
+		DialContext:            (&net.Dialer{Timeout: 10 * time.Second}).DialContext,
+		TLSHandshakeTimeout:    10 * time.Second,
+		ResponseHeaderTimeout:  stall,
+		MaxResponseHeaderBytes: 64 << 10,
+		DisableCompression:     true,
+		DisableKeepAlives:      true, // one request for each file, so nothing is left open
+		ForceAttemptHTTP2:      true,
+	}}
+}
+
+// redirect refuses to be led from https to anything else, or in a circle.
+func redirect(r *http.Request, via []*http.Request) error {
+	if len(via) > maxRedirects {
+		return errors.New("it redirects too often")
+	}
+	if via[len(via)-1].URL.Scheme == "https" && r.URL.Scheme != "https" {
+		return errPlain
+	}
+	return nil
+}

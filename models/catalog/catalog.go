@@ -1,0 +1,130 @@
+// Package catalog describes the neural models that earshot can run: what a set of files is for, how
+// it is loaded, where it comes from and what it may be used for. A set that is installed is a folder
+// with its files and its description, set.json.
+//
+// Nothing runs here, so there is no slow reader.
+package catalog
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+)
+
+// A Role is what a set is for.
+type Role string
+
+// The roles.
+const (
+	Hear    Role = "hear"    // recognises while somebody speaks
+	Correct Role = "correct" // recognises whole utterances, after Hear
+	Say     Role = "say"     // speaks
+	VAD     Role = "vad"     // says whether a frame is a voice
+	Turn    Role = "turn"    // says whether somebody has finished
+	Wake    Role = "wake"    // seeks names
+)
+
+// A Kind is how a set is loaded, such as nemo_ctc or piper. The helper earshot-neural has a loader
+// for each.
+type Kind string
+
+// A Set is a model with all that is needed to run it.
+type Set struct {
+	Name      string   `json:"name"`  // by which a person asks for it, such as kokoro
+	Title     string   `json:"title"` // for people
+	Role      Role     `json:"role"`
+	Kind      Kind     `json:"kind"`
+	Languages []string `json:"languages"` // as two letters each
+	Licence   Licence  `json:"licence"`
+
+	// Files are its files, each by what it is to the loader, such as encoder or tokens.
+	Files map[string]File `json:"files"`
+
+	// Archive is where all files are in one; nil if each has an address of its own.
+	Archive *File `json:"archive,omitempty"`
+
+	Rate int `json:"rate,omitempty"` // of a voice, in samples per second
+}
+
+// A File is one file of a set.
+type File struct {
+	Path   string   `json:"path"`             // within the set's folder, or of an archive the name it has there
+	Bytes  int64    `json:"bytes,omitempty"`  // 0 if nobody has published it
+	SHA256 string   `json:"sha256,omitempty"` // in hexadecimal letters; "" if nobody has published it, until the first download pins it
+	URLs   []string `json:"urls,omitempty"`   // the best first
+}
+
+// A Licence is what a set may be used for.
+type Licence struct {
+	ID            string `json:"id"`                      // of SPDX, or what the publisher calls it
+	URL           string `json:"url,omitempty"`           // of its text
+	Attribution   string `json:"attribution,omitempty"`   // what whoever passes it on must say
+	Forbids       string `json:"forbids,omitempty"`       // what it forbids, in words; "" if nothing that a user at home does
+	NonCommercial bool   `json:"nonCommercial,omitempty"` // it forbids commercial use, or nobody knows that it does not
+}
+
+// Description is the name of the file that describes an installed set.
+const Description = "set.json"
+
+// maxDescription bounds a description, in bytes.
+const maxDescription = 1 << 20
+
+// An Installed is a set on this machine.
+type Installed struct {
+	Set
+	Dir string
+}
+
+// File returns the path of the file that is so named to the loader, or "" if the set has none.
+func (i Installed) File(part string) string {
+	f, ok := i.Files[part]
+	if !ok {
+		return ""
+	}
+	return filepath.Join(i.Dir, f.Path)
+}
+
+// Open reads the description of the set in a folder. It does not look at its files.
+func Open(dir string) (Installed, error) {
+	f, err := os.Open(filepath.Join(dir, Description))
+	if errors.Is(err, os.ErrNotExist) {
+		return Installed{}, fmt.Errorf("%s holds no model: it has no %s", dir, Description)
+	} else if err != nil {
+		return Installed{}, err
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, maxDescription+1))
+	if err != nil {
+		return Installed{}, err
+	}
+	if len(text) > maxDescription {
+		return Installed{}, fmt.Errorf("%s: it has more than %d bytes", f.Name(), maxDescription)
+	}
+	is := Installed{Dir: dir}
+	if err := json.Unmarshal(text, &is.Set); err != nil {
+		return Installed{}, fmt.Errorf("%s: %w", f.Name(), err)
+	}
+	if err := is.Validate(); err != nil {
+		return Installed{}, fmt.Errorf("%s: %w", f.Name(), err)
+	}
+	return is, nil
+}
+
+// Validate reports the first fault of a description.
+func (s Set) Validate() error {
+	switch {
+	case s.Name == "" || s.Role == "" || s.Kind == "":
+		return errors.New("it lacks a name, a role or a kind")
+	case len(s.Files) == 0:
+		return errors.New("it lists no files")
+	}
+	for part, f := range s.Files {
+		if !filepath.IsLocal(f.Path) {
+			return fmt.Errorf("the path of %s leaves the folder", part)
+		}
+	}
+	return nil
+}
