@@ -39,7 +39,7 @@ var always = []string{"temp_store(MEMORY)", "busy_timeout(5000)", "trusted_schem
 func open(path string, connections int, query url.Values, pragmas ...string) (*sql.DB, error) {
 	query["_pragma"] = append(slices.Clone(always), pragmas...)
 	u := url.URL{Scheme: "file", OmitHost: true, Path: path, RawQuery: query.Encode()}
-	db, err := sql.Open("sqlite", u.String()) // errors.go imports the driver
+	db, err := openDB(u.String())
 	if err != nil {
 		return nil, err
 	}
