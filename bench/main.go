@@ -82,6 +82,7 @@ var figures = []figure{
 	{"voices", tellApart},
 	{"ollama", realModel},
 	{"thinking", thinking},
+	{"engines", engines},
 	{"discord", discordCall},
 	{"aloud", aloud},
 	{"eyes", eyes},
