@@ -19,6 +19,7 @@ import (
 	"earshot"
 	"earshot/internal/audio"
 	speech "earshot/models/engine"
+	"earshot/models/neural"
 	"earshot/models/stt"
 	"earshot/models/tts"
 )
@@ -62,7 +63,7 @@ func engines(ctx context.Context, b bench) (rows []Row, err error) {
 	} {
 		c := set
 		of.set(&c)
-		hear, err := b.hearBy(ctx, of.name, c.Recognisers(nil), of.hear)
+		hear, err := b.hearBy(ctx, of.name, c.Recognisers(nil, neural.Library{}), of.hear)
 		if err != nil {
 			return rows, err
 		}
