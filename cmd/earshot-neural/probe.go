@@ -88,13 +88,13 @@ func probeRecogniser(set catalog.Installed) (r neural.Result, err error) {
 	return r, err
 }
 
-// sweep returns a tone that rises from 200 to 7000 Hz, through the bands of all models.
+// sweep returns a tone that rises from 200 to 4000 Hz: every band of a model is in it.
 func sweep(long int) []float32 {
 	pcm := make([]float32, long)
 	phase := 0.0
 	for i := range pcm {
 		pcm[i] = float32(0.3 * math.Sin(phase))
-		phase += 2 * math.Pi * 200 * math.Pow(35, float64(i)/float64(long)) / audio.Rate
+		phase += 2 * math.Pi * 200 * math.Pow(20, float64(i)/float64(long)) / audio.Rate
 	}
 	return pcm
 }
