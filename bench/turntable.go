@@ -51,7 +51,7 @@ type controlled struct {
 }
 
 func newTurntable() *turntable {
-	t := &turntable{deck: decks.New(1), credit: decks.Most}
+	t := &turntable{deck: decks.New(1), credit: decks.Most(audio.Rate)}
 	t.changed.L = &t.mu
 	return t
 }
