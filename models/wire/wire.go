@@ -146,6 +146,10 @@ func DecodePhrase(c helper.Control) (p Phrase, err error) {
 type OpenSay struct {
 	Voice string  `json:"voice"`
 	Speed float64 `json:"speed"` // 1 is the voice's own, 2 twice as fast
+
+	// Only to earshot-neural:
+	Set     string `json:"set,omitempty"`     // the folder of the set of models to speak with
+	Speaker string `json:"speaker,omitempty"` // of a voice that has several, by name or number; empty is the first
 }
 
 // ReadySay says how the helper speaks. Without it, that is as earshot-speech does.
