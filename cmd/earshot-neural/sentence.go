@@ -59,7 +59,7 @@ func divide(text string) (all []sentence) {
 			words = append(words, word)
 		}
 		mark := markOf(token)
-		over := end == len(text) || mark != "" && strings.Contains(".!?", mark) || end-from > longSentence
+		over := strings.TrimSpace(text[end:]) == "" || mark != "" && strings.Contains(".!?", mark) || end-from > longSentence
 		if len(words) > 0 && (mark != "" || over) {
 			s.words[len(s.words)-1].pauses = true
 			s.clauses = append(s.clauses, clause{text: strings.Join(words, " "), mark: mark})

@@ -5,6 +5,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"runtime"
 	"slices"
@@ -61,7 +62,7 @@ func openVoice(ctx context.Context, o wire.OpenSay) (voice, error) {
 	return v, err
 }
 
-// A speakerError says that a voice has no such speaker. It is no fault of its files.
+// A speakerError says that a voice has no such speaker. It is an [errors.ErrUnsupported].
 type speakerError struct {
 	set, speaker string
 	names        []string // of those that it has, or nil if they have numbers
@@ -80,6 +81,9 @@ func (e *speakerError) Cure() string {
 	}
 	return fmt.Sprintf("set speech.say.neural.speaker to a number from 0 to %d", e.n-1)
 }
+
+// Is reports that the error is lasting.
+func (e *speakerError) Is(target error) bool { return target == errors.ErrUnsupported }
 
 // speakerOf returns the number of the speaker with a name, or a number, among n.
 func speakerOf(set catalog.Installed, speaker string, names []string, n int) (int, error) {
