@@ -9,10 +9,13 @@ import (
 	"testing"
 	"unicode"
 
+	"go.uber.org/goleak"
 	"pgregory.net/rapid"
 
 	"earshot/models/wire"
 )
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // drawn returns sentences with a bar between words, the sign that ends each clause, and a slash
 // between sentences.
