@@ -31,7 +31,7 @@ func TestNeuralVoice(t *testing.T) {
 	p.post("how is the weather")
 	p.speaking(recording, 500)
 	p.answered(nil)
-	if replies := p.replied(1); replies[0].Heard == 0 {
-		t.Errorf("nothing of %+v was heard", replies[0])
+	if r := p.replied(1)[0]; r.Delivered() != r.Offered || r.Offered == "" {
+		t.Errorf("of %q there was %q heard", string(r.Offered), string(r.Delivered()))
 	}
 }
