@@ -81,6 +81,7 @@ var may = map[string]string{
 	"internal/search":                ". api",
 	"conversation":                   ". language participants/...",
 	"models/...":                     ". language internal/audio internal/helper internal/supervise",
+	"models/sets":                    "internal/download models/catalog",
 	"speakers":                       ". models/voiceprint",
 	"providers":                      ".",
 	"providers/*":                    ". language providers models/... internal/...",

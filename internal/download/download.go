@@ -64,6 +64,20 @@ var (
 	errPlain   = errors.New("it redirects to an address without https")
 )
 
+// A statusError is an answer that is no file.
+type statusError struct {
+	code   int
+	status string
+}
+
+// Error says what it is.
+func (e *statusError) Error() string { return "it answers " + e.status }
+
+// passes reports whether the same question may be answered otherwise a little later.
+func (e *statusError) passes() bool {
+	return e.code >= 500 || e.code == http.StatusRequestTimeout || e.code == http.StatusTooManyRequests
+}
+
 // A ChecksumError says that what came is another file.
 type ChecksumError struct{ Got, Want string }
 
@@ -128,6 +142,9 @@ func (d *Downloader) Get(ctx context.Context, f File, path string) (sum string, 
 		return sum, os.Remove(part.Name())
 	}
 	if sum, err = d.fill(ctx, f, part); err != nil {
+		if about, bad := part.Stat(); bad == nil && about.Size() == 0 {
+			err = errors.Join(err, os.Remove(part.Name()))
+		}
 		return "", err
 	}
 	if err := os.Remove(version(part)); err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -263,8 +280,9 @@ func (d *Downloader) from(ctx context.Context, from string, f File, part *os.Fil
 		if err == nil || ctx.Err() != nil {
 			return sum, err
 		}
+		status, answered := errors.AsType[*statusError](err)
 		switch wrong := (*ChecksumError)(nil); {
-		case errors.As(err, new(*SpaceError)), errors.Is(err, errPlain):
+		case errors.As(err, new(*SpaceError)), errors.Is(err, errPlain), answered && !status.passes():
 			return "", err
 		case errors.As(err, &wrong), errors.Is(err, errWebPage), errors.Is(err, errPointer), errors.Is(err, errLonger), errors.Is(err, errLength), errors.Is(err, errChanged), errors.Is(err, errEncoded):
 			if err := empty(part); err != nil { // what is wrong is not continued
@@ -312,7 +330,7 @@ func (d *Downloader) once(ctx context.Context, from string, f File, part *os.Fil
 			return "", resumed, err
 		}
 		if err := d.fetch(ctx, from, f, part, of, have, unchanged); err != nil {
-			return "", resumed, full(d.Parts, err)
+			return "", resumed, Full(d.Parts, err)
 		}
 	}
 	sum = hex.EncodeToString(of.Sum(nil))
@@ -360,8 +378,8 @@ func Room(dir string, missing int64) error {
 	return nil
 }
 
-// full returns the error of a disk that has become full in words.
-func full(dir string, err error) error {
+// Full returns a [SpaceError] if err is that of a disk that has become full, and err otherwise.
+func Full(dir string, err error) error {
 	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
 		return &SpaceError{dir, 0, -1}
 	}
@@ -414,7 +432,7 @@ func (d *Downloader) fetch(ctx context.Context, from string, f File, part *os.Fi
 	case resp.StatusCode == http.StatusRequestedRangeNotSatisfiable:
 		return errLength
 	default:
-		return fmt.Errorf("it answers %s", resp.Status)
+		return &statusError{resp.StatusCode, resp.Status}
 	}
 	all, n := f.Bytes, resp.ContentLength
 	if all == 0 && n >= 0 {

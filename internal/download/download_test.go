@@ -226,7 +226,7 @@ func TestGet(t *testing.T) {
 		{urls: "/cut", asked: map[string]int{"/cut": 3}, sent: len(content) + 100},
 		{urls: "/busy", asked: map[string]int{"/busy": 3}},
 		{urls: "/changed", asked: map[string]int{"/changed": 3}},
-		{urls: "/gone /good", asked: map[string]int{"/gone": tries}},
+		{urls: "/gone /good", asked: map[string]int{"/gone": 1}},
 		{urls: "/wrong /good", asked: map[string]int{"/wrong": 1}},
 		{urls: "/page /good", asked: map[string]int{"/page": 1}},
 		{urls: "/wrong", want: "another file"},
