@@ -367,15 +367,26 @@ func tagOf(part *os.File, from string) string {
 // Room reports with a [SpaceError] whether so many bytes, and some more, do not fit on the disk of a
 // folder.
 func Room(dir string, missing int64) error {
-	var disk syscall.Statfs_t
-	if missing <= 0 || syscall.Statfs(dir, &disk) != nil {
-		return nil
-	}
-	need, free := missing+missing/spare, int64(disk.Bavail)*int64(disk.Bsize)
-	if free < need {
+	need, free := missing+missing/spare, Free(dir)
+	if missing > 0 && free >= 0 && free < need {
 		return &SpaceError{dir, need, free}
 	}
 	return nil
+}
+
+// Free returns how many bytes are free on the disk of a folder, which may still have to be made; -1 if
+// that is unknown.
+func Free(dir string) int64 {
+	var disk syscall.Statfs_t
+	err := syscall.Statfs(dir, &disk)
+	for errors.Is(err, syscall.ENOENT) && dir != filepath.Dir(dir) {
+		dir = filepath.Dir(dir)
+		err = syscall.Statfs(dir, &disk)
+	}
+	if err != nil {
+		return -1
+	}
+	return int64(disk.Bavail) * int64(disk.Bsize)
 }
 
 // Full returns a [SpaceError] if err is that of a disk that has become full, and err otherwise.

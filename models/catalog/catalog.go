@@ -81,7 +81,7 @@ type Licence struct {
 	ID            string `json:"id"`                      // of SPDX, or what the publisher calls it
 	URL           string `json:"url,omitempty"`           // of its text
 	Attribution   string `json:"attribution,omitempty"`   // what whoever passes it on must say
-	Forbids       string `json:"forbids,omitempty"`       // what it forbids, in words; "" if nothing that a user at home does
+	Forbids       string `json:"forbids,omitempty"`       // how it restricts people, as it follows "its licence", such as "forbids commercial use"; "" if it does not
 	NonCommercial bool   `json:"nonCommercial,omitempty"` // it forbids commercial use, or nobody knows that it does not
 }
 
@@ -133,8 +133,6 @@ func (s Set) Validate() error {
 	switch {
 	case s.Name == "" || s.Role == "" || s.Kind == "":
 		return errors.New("it lacks a name, a role or a kind")
-	case !names.MatchString(s.Name):
-		return errors.New("its name must consist of small letters, digits, points and hyphens")
 	case !slices.Contains(Roles, s.Role):
 		return fmt.Errorf("nothing has the role %q", s.Role)
 	case len(s.Files) == 0 || len(s.Files) > maxFiles:

@@ -114,7 +114,10 @@ func (s Set) validateEntry() error {
 	if err := s.Validate(); err != nil {
 		return err
 	}
-	if s.Licence.ID == "" {
+	switch {
+	case !names.MatchString(s.Name):
+		return errors.New("its name must consist of small letters, digits, points and hyphens")
+	case s.Licence.ID == "":
 		return errors.New("it names no licence")
 	}
 	if s.Archive != nil {

@@ -23,8 +23,11 @@ func TestCatalogue(t *testing.T) {
 	roles := make(map[catalog.Role]int)
 	for _, s := range c.Sets {
 		roles[s.Role]++
-		if s.Licence.NonCommercial != (s.Licence.Forbids != "" && (strings.HasPrefix(s.Licence.Forbids, "unclear") || strings.Contains(s.Licence.Forbids, "commercial"))) {
+		if s.Licence.NonCommercial != (s.Licence.Forbids != "" && (strings.HasPrefix(s.Licence.Forbids, "is unclear") || strings.Contains(s.Licence.Forbids, "commercial"))) {
 			t.Errorf("%s: what the licence %s forbids is %q", s.Name, s.Licence.ID, s.Licence.Forbids)
+		}
+		if f := s.Licence.Forbids; f != "" && !strings.HasPrefix(f, "is unclear: ") && !strings.HasPrefix(f, "forbids ") {
+			t.Errorf("%s: its licence %s", s.Name, f)
 		}
 		if s.Title == "" || s.Licence.Attribution == "" || !strings.HasPrefix(s.Licence.URL, "https://") || strings.ContainsAny(s.Licence.ID, " ,") {
 			t.Errorf("%s has no title, attribution or licence that can be shown and agreed to: %+v", s.Name, s.Licence)
