@@ -54,6 +54,7 @@ type speechIO struct {
 // InstallVoice gives the daemon its speech input and output, as far as they are wanted and
 // possible: a missing device may still come.
 func (d *Daemon) InstallVoice(ctx context.Context) (findings []probe.Finding) {
+	d.speechModelsChanged() // from now on
 	l := &speechIO{daemon: d, card: sound.New(helper.NewDialer(d.log, helper.SoundProgram), d.log)}
 	look := func(ctx context.Context) probe.VoiceFindings {
 		if c := d.Config(); !c.Providers.Microphone.Enabled && !c.Outlets.Loudspeaker.Enabled {

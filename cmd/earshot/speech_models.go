@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"log/slog"
 	"maps"
 	"net/url"
 	"os"
@@ -15,11 +16,14 @@ import (
 	"earshot/config"
 	"earshot/internal/download"
 	"earshot/internal/english"
+	"earshot/internal/helper"
 	"earshot/internal/probe"
 	"earshot/internal/terminal"
 	"earshot/llm"
 	"earshot/models/catalog"
+	"earshot/models/neural"
 	"earshot/models/sets"
+	"earshot/server/client"
 )
 
 // A speechModels is the speech models that there are to be had, and where they are on this machine.
@@ -66,12 +70,15 @@ func (g speechGet) run(a *app) error {
 			return err
 		}
 	}
+	var faults []error
 	for _, s := range g.wanted {
-		if err := g.install(a, s); err != nil {
+		is, err := g.install(a, s)
+		if err != nil {
 			return err
 		}
+		faults = append(faults, g.try(a, is))
 	}
-	return nil
+	return errors.Join(append(faults, a.speechChanged())...)
 }
 
 // permitted returns an error if a licence restricts people who have not agreed to it.
@@ -169,35 +176,64 @@ func (g speechGet) asks(a *app, list []catalog.Set) error {
 	return nil
 }
 
-// install installs one set, and tells of it.
-func (g speechGet) install(a *app, s catalog.Set) error {
+// install installs one set.
+func (g speechGet) install(a *app, s catalog.Set) (catalog.Installed, error) {
 	d := a.newDownload(s.Name, g.json)
-	_, changed, err := g.Get(a.ctx, s, g.source, func(doing string, have, all int64) {
+	is, changed, err := g.Get(a.ctx, s, g.source, func(doing string, have, all int64) {
 		d.Tell(llm.Progress{Status: doing, Completed: have, Total: all})
 	})
 	d.End()
 	switch {
 	case a.ctx.Err() != nil:
-		return fmt.Errorf("stopped; what was downloaded is kept\n  → to continue: %s", g.again)
+		return is, fmt.Errorf("stopped; what was downloaded is kept\n  → to continue: %s", g.again)
 	case err != nil:
 		cure := "try again: "
 		if c := probe.Cure(err); c != "" {
 			cure = c + "; then: "
 		}
-		return fmt.Errorf("%s was not installed: %w\n  → %s%s", s.Name, err, cure, g.again)
+		return is, fmt.Errorf("%s was not installed: %w\n  → %s%s", s.Name, err, cure, g.again)
 	}
 	if g.source != nil && len(g.source.Unproven) > 0 {
 		fmt.Fprintf(a.told(), "! nobody has published a checksum of %s; it was taken by its name and size\n", terminal.Safe(strings.Join(g.source.Unproven, ", ")))
 		g.source.Unproven = nil
 	}
-	if g.json {
+	if !changed && !g.json {
+		fmt.Fprintf(a.printed(), "%s is here already, and whole.\n", s.Name)
+	}
+	return is, nil
+}
+
+// try tries a set that is installed, and says how well it runs.
+func (g speechGet) try(a *app, is catalog.Installed) error {
+	r, err := neural.Open(slog.New(slog.DiscardHandler)).Check(a.ctx, is)
+	var missing *helper.MissingError
+	switch {
+	case errors.As(err, &missing):
+		fmt.Fprintf(a.told(), "! %s is installed, but not in use: %v\n  → %s\n", is.Name, err, probe.Cure(err))
+	case err != nil:
+		return fmt.Errorf("%s is installed, but cannot be used here: %w\n  → %s", is.Name, err, probe.Cure(err))
+	case g.json:
+	case r.Speed > 0:
+		fmt.Fprintf(a.printed(), "%s is ready. A second of sound takes it %.2f s here.\n", is.Name, r.Speed)
+	default:
+		fmt.Fprintf(a.printed(), "%s is ready.\n", is.Name)
+	}
+	return nil
+}
+
+// speechChanged has the earshot that runs look which speech models are installed.
+func (a *app) speechChanged() error {
+	running, _, err := a.reach(identityFlags{}, "")
+	if err == nil {
+		_, err = running.Reload(a.ctx)
+	}
+	if errors.Is(err, client.ErrNotRunning) {
 		return nil
 	}
-	says := "is ready"
-	if !changed {
-		says = "is here already, and whole"
+	if err != nil {
+		return fmt.Errorf("that is done, but the running earshot has not been told: %w\n  → earshot reload", err)
 	}
-	fmt.Fprintf(a.printed(), "%s %s.\n", s.Name, says)
+	fmt.Fprintln(a.told(), "The running earshot knows of it now.")
 	return nil
 }
 
@@ -218,5 +254,5 @@ func (r modelsRemove) Run(a *app) error {
 		}
 		fmt.Fprintf(a.printed(), "%s is removed.\n", name)
 	}
-	return nil
+	return a.speechChanged()
 }

@@ -133,12 +133,12 @@ func TestSpeechModels(t *testing.T) {
 		{"get tiny --from wrong --yes", failed, "", "wrong has no file tiny.onnx with the published checksum → try again: earshot models get tiny --from ", false, ""},
 		{"get --from nowhere", failed, "", "no such file", false, ""},
 		{"get page --yes", failed, "", "page was not installed: page.onnx: 127.0.0.1:PORT: it sent a web page instead of the file", true, ""},
-		{"get --from usb --yes", success, "tiny is ready.", "", false, "tiny"},
+		{"get --from usb --yes", success, "", "! tiny is installed, but not in use: the program earshot-neural is not installed → make run", false, "tiny"},
 		{"get tiny", success, "tiny is here already, and whole.", "", false, "tiny"},
 		{"remove tiny", success, "tiny is removed.", "", false, ""},
 		{"remove tiny", notFound, "", "no speech model \"tiny\" is installed → earshot models list or, for a language model: ollama rm tiny", false, ""},
 		{"remove ../sets", notFound, "", "no speech model", false, ""},
-		{"get both --yes", success, "100% of 320 kB tiny is ready. other: downloading,", "nobody has published its checksums; they are noted when it comes", true, "tiny other"},
+		{"get both --yes", success, "100% of 320 kB other: downloading,", "nobody has published its checksums; they are noted when it comes", true, "tiny other"},
 		{"get strict --agree strict --json", success, `{"model":"strict","status":"downloading","completed":320000,"total":320000}`, "its licence forbids commercial use", true, "tiny other strict"},
 		{"list", failed, "hear strict en 320 kB Strict (!) - here hear tiny en 320 kB MIT - here say other en 320 kB MIT - here", "unreachable", false, "tiny other strict"},
 		{"list --all", failed, "hear fastconformer en about 132 MB CC-BY-4.0 - - ", "", false, "tiny other strict"},
@@ -146,6 +146,7 @@ func TestSpeechModels(t *testing.T) {
 		{"use hear kokoro", notFound, "", "no speech model \"kokoro\" is installed → earshot models get kokoro", false, "tiny other strict"},
 		{"use dance tiny", notFound, "", "nothing has the role \"dance\" → the roles are talk, think, hear", false, "tiny other strict"},
 		{"use hear a b", notFound, "", "too many names", false, "tiny other strict"},
+		{"use hear tiny", success, "Chosen to hear: tiny. Saved in ~/config/earshot/config.yaml. earshot is not running; this applies from its next start.", "", false, "tiny other strict"},
 	} {
 		m.hold(0)
 		r := h.earshot(nil, append([]string{"models"}, strings.Fields(tt.args)...)...)
@@ -167,6 +168,13 @@ func TestSpeechModels(t *testing.T) {
 	if err := json.Unmarshal([]byte(r.out), &list); err != nil || len(list) != 3 || list[1].Model != "tiny" || list[1].Roles[0] != "hear" || !list[1].Speech.Installed || list[1].Speech.Licence != "MIT" {
 		t.Errorf("%v: %s", err, r.out)
 	}
+	if got, want := h.read("config/earshot/config.yaml"), "speech:\n  hear:\n    engine: neural\n    neural:\n      model: tiny\n"; got != want {
+		t.Errorf("the configuration is\n%s\nwant\n%s", got, want)
+	}
+	h.earshot(nil, "models", "use", "hear", "auto")
+	if got, want := h.read("config/earshot/config.yaml"), "speech:\n  hear:\n    engine: auto\n    neural:\n      model: \"\"\n"; got != want {
+		t.Errorf("the configuration is\n%s\nwant\n%s", got, want)
+	}
 	if os.Remove(archive) != nil || h.earshot(nil, "models", "get", "tiny").code != success {
 		t.Error("the set needs what it was installed from")
 	}
@@ -180,7 +188,7 @@ func TestSpeechGetAsks(t *testing.T) {
 	for _, tt := range []struct {
 		types, shows string
 		code         int
-	}{{"\r", "nothing was installed", failed}, {"y\r", "tiny is ready.", success}} {
+	}{{"\r", "nothing was installed", failed}, {"y\r", "tiny is installed, but not in use", success}} {
 		w := h.begin("models", "get", "tiny")
 		w.await("Install it? [y/N]", 1)
 		if len(m.asked()) > 0 {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"log/slog"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -14,6 +15,7 @@ import (
 	"earshot/internal/terminal"
 	"earshot/models/catalog"
 	"earshot/models/engine"
+	"earshot/models/neural"
 	"earshot/models/sets"
 )
 
@@ -25,9 +27,9 @@ type SpeechInfo struct {
 	Forbids   string   `json:"forbids,omitempty"` // how the licence restricts people, as it follows "its licence"
 	Installed bool     `json:"installed"`
 	Roughly   bool     `json:"roughly,omitempty"` // its size, since nobody has published it
-	Speed     float64  `json:"speed,omitempty"` // seconds of computing for a second of sound here, once it was tried
-	Fault     string   `json:"fault,omitempty"` // why it cannot be used here
-	Why       string   `json:"why,omitempty"`   // it is in use
+	Speed     float64  `json:"speed,omitempty"`   // seconds of computing for a second of sound here, once it was tried
+	Fault     string   `json:"fault,omitempty"`   // why it cannot be used here
+	Why       string   `json:"why,omitempty"`     // it is in use
 }
 
 // speechEngine is what speech models say as their engine.
@@ -37,8 +39,22 @@ const speechEngine = "earshot"
 // their roles. The error is why some that are installed cannot be read.
 func SpeechModels(ctx context.Context, set engine.Config, c catalog.Catalogue, store sets.Store) (list []ModelInfo, err error) {
 	here, err := store.List()
+	library := neural.Open(slog.New(slog.DiscardHandler))
+	ctx, cancel := context.WithTimeout(ctx, helperTimeout)
+	defer cancel()
+	hears, why := inUse(ctx, set.Recognisers(nil, library))
 	for _, is := range here {
-		list = append(list, speechModel(is.Set, true))
+		m := speechModel(is.Set, true)
+		if r, ok := library.Known(is); ok {
+			m.Speech.Speed = r.Speed
+			if r.Fault != nil {
+				m.Speech.Fault = r.Fault.Text
+			}
+		}
+		if is.Role == catalog.Hear && hears == engine.ModelName(is) || is.Role == catalog.Correct && is.Name == set.Hear.Neural.Second {
+			m.InUse, m.Speech.Why = m.Roles, why
+		}
+		list = append(list, m)
 	}
 	for _, s := range c.Sets {
 		if !slices.ContainsFunc(here, func(is catalog.Installed) bool { return is.Name == s.Name }) {
@@ -48,6 +64,16 @@ func SpeechModels(ctx context.Context, set engine.Config, c catalog.Catalogue, s
 	order := func(m ModelInfo) int { return slices.Index(catalog.Roles, catalog.Role(m.Roles[0])) }
 	slices.SortStableFunc(list, func(a, b ModelInfo) int { return cmp.Compare(order(a), order(b)) })
 	return list, err
+}
+
+// inUse returns the name of the first engine that works, and why it was chosen.
+func inUse(ctx context.Context, engines []engine.Engine) (name, why string) {
+	for _, e := range engines {
+		if e.IsEmbedded() || e.Check(ctx) == nil {
+			return e.Name, e.Why
+		}
+	}
+	return "", ""
 }
 
 func speechModel(s catalog.Set, installed bool) ModelInfo {
@@ -152,7 +178,7 @@ func ChooseSpeech(cfg *config.Config, store sets.Store, role catalog.Role, name 
 	is = SpeechChoice{role, name, cmp.Or(cfg.File, config.Places()[0]), nil}
 	set, by := "", name
 	if !automatic {
-		set, by = name, "neural"
+		set, by = name, engine.Neural
 	}
 	if name != engine.Embedded {
 		is.sets = append(is.sets, config.KeyValue{Key: keys.model, Value: set})

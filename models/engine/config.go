@@ -235,8 +235,11 @@ func (h Hear) models(library neural.Library) []Engine {
 		}
 		return err
 	}
-	return []Engine{{Name: "the model " + first.Name, Why: why, Dial: library.Hear(first, second, h.Language, check), Check: check}}
+	return []Engine{{Name: ModelName(first), Why: why, Dial: library.Hear(first, second, h.Language, check), Check: check}}
 }
+
+// ModelName returns the name of the engine that a set is.
+func ModelName(set catalog.Installed) string { return "the model " + set.Name }
 
 // missing returns the engine that stands for a model which is not installed.
 func missing(language string) Engine {
