@@ -181,8 +181,8 @@ func heard(u earshot.Utterance) (earshot.Utterance, bool) {
 
 // turn notes what becomes of a sentence in talk, and of the same out of it.
 func (t *tally) turn(text string, u earshot.Utterance) {
-	want := plain(text)
-	wrong := edits(want, plain(string(u.Text)))
+	want := trial.Words(text)
+	wrong := trial.Edits(want, trial.Words(string(u.Text)))
 	t.words, t.wrong, t.said = t.words+len(want), t.wrong+wrong, t.said+1
 	u, told := heard(u)
 	if !told {

@@ -23,6 +23,7 @@ type modelsCommand struct {
 	Get  modelsGet  `cmd:"" help:"Install speech models, or download a language model through Ollama; also finishes either."`
 
 	Remove modelsRemove `cmd:"" help:"Remove speech models."`
+	Test   modelsTry    `cmd:"" help:"Try a speech model on this machine, and on recordings."`
 }
 
 type modelsList struct {

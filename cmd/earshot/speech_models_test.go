@@ -3,21 +3,28 @@ package main
 import (
 	"bytes"
 	"crypto/sha256"
+	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"earshot/internal/audio"
+	"earshot/internal/helper"
+	"earshot/internal/helper/helpertest"
 	"earshot/internal/probe"
 	"earshot/internal/testkit"
 	"earshot/models/catalog"
+	"earshot/models/modeltest"
 )
 
 // A mirror serves files of models, and does with some of them what servers should not.
@@ -248,4 +255,72 @@ func TestSpeechGetEndsEarly(t *testing.T) {
 	if r.code != success || !h.has("tiny") || len(m.asked()) != 1 || m.asked()[0] != "bytes=90000-" {
 		t.Errorf("it ended with %d, asked for %q and printed %s%s", r.code, m.asked(), r.out, r.err)
 	}
+}
+
+// TestSpeechModelRuns: a model that is installed is tried, listed with how fast it is, used at once, and
+// can be tried on recordings; its report has nobody's words. One that is damaged says so.
+func TestSpeechModelRuns(t *testing.T) {
+	t.Parallel()
+	helpers := helpertest.Build(t, helper.NeuralProgram, helper.SpeechProgram)
+	h := newHome(t, "EARSHOT_EXECUTIVE_LLM_HOST=127.0.0.1:1")
+	h.env = append(h.env, "PATH="+helpers+string(os.PathListSeparator)+os.Getenv("PATH"))
+	folder := filepath.Join(h.dir, "usb")
+	if err := errors.Join(os.Mkdir(folder, 0o700), modeltest.WriteCTC(folder)); err != nil {
+		t.Fatal(err)
+	}
+	set := func(name string, from string) catalog.Set {
+		return catalog.Set{Name: name, Role: catalog.Hear, Kind: catalog.NemoCTC, Languages: []string{"en"}, Licence: catalog.Licence{ID: "MIT"},
+			Files: map[string]catalog.File{"model": {Path: from, URLs: []string{"https://example.org/model"}}, "tokens": {Path: "tokens.txt", URLs: []string{"https://example.org/tokens"}}}}
+	}
+	files, err := os.ReadDir(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	model := files[slices.IndexFunc(files, func(e os.DirEntry) bool { return strings.HasSuffix(e.Name(), ".onnx") })].Name()
+	h.write("usb/bad.onnx", "no model")
+	text, err := json.Marshal(catalog.Catalogue{Sets: []catalog.Set{set("tones", model), set("bad", "bad.onnx")}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.write("data/earshot/models/catalogue.json", string(text))
+	const sentence = "one three two four"
+	h.write("recordings/Ann.wav", string(wav(slices.Concat(modeltest.Tones(sentence)))))
+	h.write("recordings/Ann.txt", "One, three two. Five!\n")
+	h.write("other/Bob.wav", "RIFF")
+	for _, tt := range []struct {
+		args     string
+		code     int
+		out, err string
+	}{
+		{"get tones --from usb --yes", success, "tones is ready. A second of sound takes it 0.", "! nobody has published a checksum of"},
+		{"get bad --from usb --yes", failed, "", "bad is installed, but cannot be used here: the model bad cannot be used: it is damaged"},
+		{"list", failed, "hear bad en 1 kB", "unreachable"},
+		{"list", failed, "MIT 0.", ""},
+		{"list", failed, "in use: the best that is installed for en", ""},
+		{"test tones", success, "tones: a second of sound takes it 0.", ""},
+		{"test bad", failed, "", "it is damaged"},
+		{"test nothing", notFound, "", "it is not installed → earshot models get nothing"},
+		{"test tones other", failed, "", "there is no "},
+		{"test tones recordings", success, "Ann.wav: 1 of 4 words wrong: one three two four Of 4 words in 1 recording, 1 wrong (25.0 %); 0 false ends; the text came ", ""},
+		{"test tones recordings --report", success, "Of 4 words in 1 recording, 1 wrong (25.0 %); 0 false ends; the text came ", "1 of 1 recording"},
+	} {
+		r := h.earshot(nil, append([]string{"models"}, strings.Fields(tt.args)...)...)
+		out, errs := strings.Join(strings.Fields(r.out), " "), strings.Join(strings.Fields(r.err), " ")
+		if r.code != tt.code || !strings.Contains(out, tt.out) || !strings.Contains(errs, tt.err) {
+			t.Errorf("%s ended with %d and printed\n%s\n%s", tt.args, r.code, out, errs)
+		}
+		if strings.Contains(tt.args, "--report") && (strings.Contains(r.out+r.err, "three") || strings.Contains(r.out+r.err, "Ann")) {
+			t.Errorf("the report has words or names:\n%s%s", r.out, r.err)
+		}
+	}
+}
+
+// wav returns a file of sound.
+func wav(pcm []int16) []byte {
+	var b bytes.Buffer
+	size := uint32(2 * len(pcm))
+	for _, v := range []any{[]byte("RIFF"), 36 + size, []byte("WAVEfmt "), uint32(16), uint16(1), uint16(1), uint32(audio.Rate), uint32(2 * audio.Rate), uint16(2), uint16(16), []byte("data"), size, pcm} {
+		binary.Write(&b, binary.LittleEndian, v) // a buffer takes everything
+	}
+	return b.Bytes()
 }
