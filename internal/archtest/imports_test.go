@@ -36,7 +36,7 @@ var may = map[string]string{
 	"internal/sceneplayer":           ". config daemon daemon/access internal/terminal internal/transcript llm/... models/voiceprint outlets/console participants providers/...",
 	"internal/systemd":               "config internal/atomicfile",
 	"internal/transcript":            ". api conversation internal/english internal/terminal outlets/console participants/... store",
-	"internal/probe":                 ". api config llm/... store server/... participants/... speakers conversation executive models/engine models/neural models/see providers/... outlets/... internal/...",
+	"internal/probe":                 ". api config llm/... store server/... participants/... speakers conversation executive models/catalog models/engine models/neural models/see models/sets providers/... outlets/... internal/...",
 	"internal/redact":                ".",
 	"internal/sdnotify":              "",
 	"internal/logfile":               ". config internal/redact internal/terminal",
