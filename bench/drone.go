@@ -95,7 +95,7 @@ func (d *deck) Err() error { return nil }
 func (d *deck) Close() { d.busy.Wait() }
 
 // Play implements [loudspeaker.Player].
-func (d *deck) Play(moved func(sound.Position)) (loudspeaker.Playing, error) {
+func (d *deck) Play(_ int, moved func(sound.Position)) (loudspeaker.Playing, error) {
 	r := &running{of: d, room: make(chan struct{}, 1)}
 	d.busy.Go(func() { r.run(moved) })
 	return r, nil

@@ -137,7 +137,7 @@ func converse(ctx context.Context, server *soundtest.Server, card *sound.Card, p
 	}
 	defer out.Close()
 	ended := make(chan struct{})
-	speech, err := out.Play(func(at sound.Position) {
+	speech, err := out.Play(audio.Rate, func(at sound.Position) {
 		if at.End {
 			close(ended)
 		}

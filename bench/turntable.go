@@ -51,7 +51,7 @@ type controlled struct {
 }
 
 func newTurntable() *turntable {
-	t := &turntable{deck: decks.New(1), credit: decks.Most}
+	t := &turntable{deck: decks.New(1), credit: decks.Most(audio.Rate)}
 	t.changed.L = &t.mu
 	return t
 }
@@ -69,8 +69,8 @@ func (t *turntable) Err() error { return nil }
 func (t *turntable) Close() { t.busy.Wait() }
 
 // Play implements [loudspeaker.Player].
-func (t *turntable) Play(moved func(sound.Position)) (loudspeaker.Playing, error) {
-	t.deck.Play(1)
+func (t *turntable) Play(_ int, moved func(sound.Position)) (loudspeaker.Playing, error) {
+	t.deck.Play(1, audio.Rate)
 	t.busy.Go(func() { t.run(moved) })
 	return spin{t}, nil
 }

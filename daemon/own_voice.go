@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"cmp"
 	"context"
 	"iter"
 	"sync"
@@ -42,7 +43,7 @@ func (m *learnedVoice) Say(ctx context.Context, spoken string) iter.Seq2[tts.Chu
 		r := voiceSample{ear: voiceprint.New()}
 		defer func() { m.see(&r) }()
 		for c, err := range m.Fickle.Say(ctx, spoken) {
-			r.take(c.PCM)
+			r.take(c)
 			if !yield(c, err) {
 				return
 			}
@@ -92,10 +93,18 @@ type voiceSample struct {
 	ear    *voiceprint.Extractor
 	frame  audio.Frame
 	filled int
+
+	rate *audio.Resampler // from that of the voice
+	from int
+	pcm  []int16
 }
 
-func (r *voiceSample) take(pcm []int16) {
-	for len(pcm) > 0 {
+func (r *voiceSample) take(c tts.Chunk) {
+	if from := cmp.Or(c.Rate, audio.Rate); r.from != from {
+		r.rate, r.from = audio.NewResampler(from, audio.Rate), from
+	}
+	r.pcm = r.rate.Append(r.pcm[:0], c.PCM)
+	for pcm := r.pcm; len(pcm) > 0; {
 		n := copy(r.frame.PCM[r.filled:], pcm)
 		pcm, r.filled = pcm[n:], r.filled+n
 		if r.filled == len(r.frame.PCM) {

@@ -18,6 +18,8 @@ type parrot struct{ pcm []int16 }
 
 func (p parrot) Ready() (bool, <-chan struct{}) { return true, nil }
 
+func (p parrot) Rate() int { return audio.Rate }
+
 func (p parrot) Say(context.Context, string) iter.Seq2[tts.Chunk, error] {
 	return func(yield func(tts.Chunk, error) bool) {
 		for at := 0; at < len(p.pcm); at += 777 {
@@ -71,7 +73,7 @@ func TestOwnVoice(t *testing.T) {
 		t.Errorf("it was learnt from %d times", learnt)
 	}
 	r := voiceSample{ear: voiceprint.New()}
-	r.take(hum(3 * time.Second))
+	r.take(tts.Chunk{PCM: hum(3 * time.Second)})
 	v, ok := r.ear.Voice("microphone:default")
 	if !ok {
 		t.Fatal("no voice is in it")

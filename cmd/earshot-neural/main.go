@@ -4,6 +4,7 @@
 // has one role a process, named by its first argument:
 //
 //	hear   recognition
+//	say    synthesis
 //
 // It decides nothing: the daemon says which set of models to run, and what to do, over the protocol
 // of package helper. With probe and the folder of a set, instead of a role, it tries the set and
@@ -25,6 +26,7 @@ import (
 // roles are all of them.
 var roles = helper.Roles{Program: helper.NeuralProgram, All: map[string]helper.Role{
 	"hear": {Work: hear, Check: checkRuntime},
+	"say":  {Work: say, Check: checkRuntime},
 }}
 
 func main() {

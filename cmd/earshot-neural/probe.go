@@ -3,6 +3,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -15,6 +16,7 @@ import (
 	"earshot/models"
 	"earshot/models/catalog"
 	"earshot/models/neural"
+	"earshot/models/wire"
 )
 
 // probes try a set of each role: they load it, use it on something that it may not understand, and
@@ -22,6 +24,7 @@ import (
 var probes = map[catalog.Role]func(catalog.Installed) (neural.Result, error){
 	catalog.Hear:    probeRecogniser,
 	catalog.Correct: probeRecogniser,
+	catalog.Say:     probeVoice,
 }
 
 // probe tries the set in a folder and prints a [neural.Result]; it returns the exit code. Standard
@@ -85,6 +88,27 @@ func probeRecogniser(set catalog.Installed) (r neural.Result, err error) {
 	u.finish()
 	computed, err := watch.seconds()
 	r.Speed = computed / ((still + long) / audio.Rate)
+	return r, err
+}
+
+// probeVoice probes a voice.
+func probeVoice(set catalog.Installed) (r neural.Result, err error) {
+	began := time.Now()
+	v, err := openVoice(context.Background(), wire.OpenSay{Set: set.Dir})
+	if err != nil {
+		return r, err
+	}
+	r.Start, r.Rate = time.Since(began).Seconds(), v.rate()
+	watch, err := start()
+	if err != nil {
+		return r, err
+	}
+	pcm, err := synthesise(context.Background(), v, &divide("This is how I sound today.")[0])
+	if err != nil {
+		return r, err
+	}
+	r.First, err = watch.seconds()
+	r.Speed = r.First * float64(r.Rate) / float64(len(pcm))
 	return r, err
 }
 

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"sync"
 	"time"
@@ -28,12 +29,14 @@ type capture struct {
 	ring  *audio.Ring
 }
 
-// frameOf returns how many samples a stream moves at a time.
-func frameOf(o sound.Open) int {
+// frameOf returns the rate of a stream, and how many samples it moves at a time: of an output 10 ms,
+// so that a cut does not wait long for its turn.
+func frameOf(o sound.Open) (rate, samples int) {
+	rate = cmp.Or(o.Rate, audio.Rate)
 	if o.Output {
-		return block
+		return rate, rate / 100
 	}
-	return audio.Samples
+	return rate, audio.Samples
 }
 
 // startCapture starts the loop of a stream that is open.
@@ -133,5 +136,5 @@ func (k *capture) send() {
 	}
 }
 
-// samples returns how long n samples last.
+// samples returns how long n samples of the microphone last.
 func samples(n int64) time.Duration { return time.Duration(n) * time.Second / audio.Rate }

@@ -44,6 +44,9 @@ type card struct {
 	mu       sync.Mutex
 	capture  *capture        // or nil
 	playback *playback       // or nil
+	deck     *deck.Deck      // of the loudspeaker that was opened last; nil if none was
+	deckOf   uint32          // the number of its stream
+	tuning   int             // speeches that wait for a device with their rate
 	far      audio.Reference // what is played, as the microphone hears it
 	down     bool
 }
@@ -138,16 +141,20 @@ func (c *card) end() {
 func (c *card) control(m helper.Control) error {
 	switch m.Name {
 	case sound.SayPlay:
-		return with(m, c.play)
+		var p sound.Play
+		if err := m.Decode(&p); err != nil {
+			return err
+		}
+		return c.play(p)
 	case sound.SayDo:
 		return with(m, func(d sound.Do) {
-			if k := c.deck(); k != nil {
+			if k := c.played(); k != nil {
 				k.Do(d.Number, d.Control)
 			}
 		})
 	case sound.SayFinish:
 		return with(m, func(f sound.Finish) {
-			if k := c.deck(); k != nil {
+			if k := c.played(); k != nil {
 				k.Finish(f.Number, f.Samples)
 			}
 		})
@@ -189,34 +196,53 @@ func (c *card) later(job func()) error {
 	}
 }
 
-// deck returns the deck of the loudspeaker, or nil if it is closed.
-func (c *card) deck() *deck.Deck {
+// played returns the deck of the loudspeaker, or nil if there was none yet. It stays the same when
+// the device is opened again at another rate, so that a cut is not lost meanwhile.
+func (c *card) played() *deck.Deck {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.playback == nil {
-		return nil
-	}
-	return c.playback.deck
+	return c.deck
 }
 
-// play begins a speech, and lets its sound come.
-func (c *card) play(p sound.Play) {
+// play begins a speech. Its sound comes once the device has its rate.
+func (c *card) play(p sound.Play) error {
+	if p.Rate < lowestRate || p.Rate > deck.MaxRate {
+		return fmt.Errorf("%w: a speech of %d samples a second", helper.ErrProtocol, p.Rate)
+	}
 	c.mu.Lock()
 	out := c.playback
-	c.mu.Unlock()
-	if out != nil && out.number == p.Output {
-		out.deck.Play(p.Number)
-		c.server.Send(sound.SayPlayed, sound.Played{Play: p.Number, Credit: deck.Most})
+	tune := c.tuning > 0 || out != nil && out.rate != p.Rate
+	if tune {
+		c.tuning++
 	}
+	c.mu.Unlock()
+	if k := c.played(); k != nil {
+		k.Play(p.Number, p.Rate)
+	}
+	if tune {
+		return c.later(func() { c.retune(p) })
+	}
+	if out != nil && out.number == p.Output {
+		c.grant(p)
+	}
+	return nil
+}
+
+// lowestRate is the lowest rate of a speech, in samples a second: that of a telephone.
+const lowestRate = 8000
+
+// grant lets the sound of a speech come.
+func (c *card) grant(p sound.Play) {
+	c.server.Send(sound.SayPlayed, sound.Played{Play: p.Number, Credit: deck.Most(p.Rate)})
 }
 
 // sound handles sound for the loudspeaker.
 func (c *card) sound(m helper.Sound) error {
-	k := c.deck()
+	k := c.played()
 	if k == nil {
 		return nil // it is late
 	}
-	var pcm [deck.Most]int16
+	var pcm [deck.MaxRate / 5]int16
 	n := audio.DecodePCM(pcm[:], m.Data)
 	if 2*n != len(m.Data) {
 		return fmt.Errorf("%w: sound that is more than the credit, or half a sample", helper.ErrProtocol)

@@ -27,6 +27,31 @@ func (c *card) open(o sound.Open) {
 	c.server.Send(sound.SayOpened, sound.Opened{Number: o.Number, Device: on.Name})
 }
 
+// retune opens the loudspeaker again if a speech has another rate, and lets its sound come.
+func (c *card) retune(p sound.Play) {
+	defer c.server.Guard(opening)()
+	c.mu.Lock()
+	out := c.playback
+	c.mu.Unlock()
+	var fault *sound.Fault
+	if out != nil && out.number == p.Output && out.rate != p.Rate {
+		o := out.open
+		o.Rate = p.Rate
+		var on sound.Device
+		if on, fault = c.choose(o); fault == nil {
+			fault = c.begin(o, on)
+		}
+	}
+	c.mu.Lock()
+	c.tuning--
+	c.mu.Unlock()
+	if fault != nil {
+		c.lost(p.Output, fault)
+		return
+	}
+	c.grant(p)
+}
+
 // begin opens the device and starts its loop.
 func (c *card) begin(o sound.Open, on sound.Device) *sound.Fault {
 	if !c.free(o.Output) {
@@ -35,11 +60,12 @@ func (c *card) begin(o sound.Open, on sound.Device) *sound.Fault {
 	c.mu.Lock()
 	idle := c.capture == nil && c.playback == nil
 	c.mu.Unlock()
-	buf := make([]int16, frameOf(o))
-	stream, err := open(c.where(o.Device, o.Output), o.Output, buf)
+	rate, size := frameOf(o)
+	buf := make([]int16, size)
+	stream, err := open(c.where(o.Device, o.Output), o.Output, rate, buf)
 	if err != nil && idle { // the list of devices may be old
 		if err = initialize(true); err == nil {
-			stream, err = open(c.where(o.Device, o.Output), o.Output, buf)
+			stream, err = open(c.where(o.Device, o.Output), o.Output, rate, buf)
 		}
 	}
 	if err != nil {
@@ -67,7 +93,7 @@ func (c *card) run(o sound.Open, on sound.Device, s *portaudio.Stream, buf []int
 		at.delay = at.latency.Note(delay)
 	}
 	if o.Output {
-		c.startPlayback(at, o.Volume, size, s, buf)
+		c.startPlayback(at, o, size, s, buf)
 		return nil
 	}
 	if err := c.startCapture(at, s, buf); err != nil {

@@ -22,11 +22,17 @@ const idle = 10 * time.Second
 // A playback is an open loudspeaker.
 type playback struct {
 	device
-	size      int // samples that the device holds when it is full
+	open      sound.Open // what was asked for
+	rate      int        // of the device, in samples a second
+	size      int        // samples that the device holds when it is full
 	deck      *deck.Deck
 	underruns underruns
-	rests     bool // the device is stopped; guarded by card.mu
-	gap       bool // what is heard next does not continue what was heard before
+
+	// The microphone is told what is played at its own rate.
+	down  *audio.Resampler
+	told  []int16
+	rests bool // the device is stopped; guarded by card.mu
+	gap   bool // what is heard next does not continue what was heard before
 }
 
 // underruns counts how often the device ran empty.
@@ -46,11 +52,16 @@ func (g *underruns) note(now time.Time) int {
 	return n
 }
 
-// startPlayback starts the loop of a stream that is open.
-func (c *card) startPlayback(at place, volume float64, size int, s *portaudio.Stream, buf []int16) {
-	k := &playback{device: newDevice(c, at, s, buf), size: size, deck: deck.New(volume), gap: true}
+// startPlayback starts the loop of a stream that is open. A loudspeaker that is opened again keeps
+// its deck.
+func (c *card) startPlayback(at place, o sound.Open, size int, s *portaudio.Stream, buf []int16) {
+	rate, _ := frameOf(o)
+	k := &playback{device: newDevice(c, at, s, buf), open: o, rate: rate, size: size, down: audio.NewResampler(rate, audio.Rate), gap: true}
 	c.mu.Lock()
-	c.playback = k
+	if c.deck == nil || c.deckOf != o.Number {
+		c.deck, c.deckOf = deck.New(o.Volume), o.Number
+	}
+	k.deck, c.playback = c.deck, k
 	c.mu.Unlock()
 	c.loops.Go(k.run)
 }
@@ -73,7 +84,7 @@ func (k *playback) write() error {
 		}
 		if k.deck.Next(k.buf) {
 			silent = 0
-		} else if silent += len(k.buf); samples(int64(silent)) >= idle {
+		} else if silent += len(k.buf); k.lasts(int64(silent)) >= idle {
 			if err := k.rest(); err != nil {
 				return err
 			}
@@ -115,15 +126,25 @@ func (k *playback) held() int64 {
 	}
 	k.card.mu.Lock()
 	defer k.card.mu.Unlock()
-	return int64(max(0, k.size-free)) + int64(k.delay*audio.Rate/time.Second)
+	return int64(max(0, k.size-free)) + int64(k.delay*time.Duration(k.rate)/time.Second)
+}
+
+// lasts returns how long n samples of the device last.
+func (k *playback) lasts(n int64) time.Duration {
+	return time.Duration(n) * time.Second / time.Duration(k.rate)
 }
 
 // heard tells the microphone what it is going to hear: the block written last, after what is held.
+// At another rate, that begins with the end of the block before, and lacks the end of this one.
 func (k *playback) heard(held int64) {
-	at := time.Now().Add(samples(held - int64(len(k.buf))))
+	if k.gap {
+		k.told = k.down.Flush(k.told[:0]) // which is not heard any more
+	}
+	at := time.Now().Add(k.lasts(held-int64(len(k.buf))) - time.Duration(k.down.Behind()*float64(time.Second)/float64(k.rate)))
+	k.told = k.down.Append(k.told[:0], k.buf)
 	k.card.mu.Lock()
 	defer k.card.mu.Unlock()
-	k.card.far.Played(k.buf, at, k.gap)
+	k.card.far.Played(k.told, at, k.gap)
 	k.gap = false
 }
 

@@ -12,13 +12,8 @@ import (
 	"github.com/gordonklaus/portaudio"
 	"golang.org/x/sys/unix"
 
-	"earshot/internal/audio"
 	"earshot/internal/sound"
 )
-
-// block is how much the loudspeaker is given at a time, in samples: 10 ms, so
-// that a cut does not wait long for its turn.
-const block = audio.Rate / 100
 
 // What the devices are asked for. PortAudio makes 60 ms of the 40 for output,
 // in three periods: that much is played after a cut. With less, a machine under
@@ -65,16 +60,16 @@ func hush() (speak func()) {
 	}
 }
 
-// open opens a stream on the device with a name, or the default one, and starts it. Input goes to
-// buf, output comes from it.
-func open(device string, output bool, buf []int16) (*portaudio.Stream, error) {
+// open opens a stream at a rate on the device with a name, or the default one, and starts it. Input
+// goes to buf, output comes from it.
+func open(device string, output bool, rate int, buf []int16) (*portaudio.Stream, error) {
 	pa.Lock()
 	defer pa.Unlock()
 	d, err := find(device, output)
 	if err != nil {
 		return nil, err
 	}
-	p := portaudio.StreamParameters{SampleRate: audio.Rate, FramesPerBuffer: len(buf)}
+	p := portaudio.StreamParameters{SampleRate: float64(rate), FramesPerBuffer: len(buf)}
 	if output {
 		p.Output = portaudio.StreamDeviceParameters{Device: d, Channels: 1, Latency: outputLatency}
 	} else {

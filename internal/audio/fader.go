@@ -1,6 +1,7 @@
 package audio
 
 import (
+	"cmp"
 	"math"
 	"time"
 )
@@ -14,9 +15,11 @@ const loudest = 32
 func Decibels(db float64) float64 { return math.Pow(10, db/20) }
 
 // A Fader changes the gain of a stream of samples without a click. It has no
-// clock: time is what it has been given, at [Rate]. The zero value leaves sound
-// as it is. It is for one goroutine.
+// clock: time is what it has been given. The zero value leaves sound as it is. It
+// is for one goroutine.
 type Fader struct {
+	Rate int // of the sound, in samples a second; 0 is [Rate]
+
 	less float64 // the gain below 1, now; so zero changes nothing
 	goal float64 // the same, when the ramp has ended
 	step float64 // from one sample to the next
@@ -31,7 +34,7 @@ func (f *Fader) Set(gain float64, over time.Duration) {
 		gain = 0
 	}
 	f.goal = 1 - min(gain, loudest)
-	f.left = int(over / (time.Second / Rate))
+	f.left = int(over.Seconds()*float64(cmp.Or(f.Rate, Rate)) + 0.5)
 	if f.left <= 0 {
 		f.left, f.less = 0, f.goal
 		return

@@ -20,6 +20,8 @@ type bench struct {
 	played    int64
 	captured  int64
 	gap, drop bool
+	rate      int // of what is played, if it is not that of the reference
+	down      *audio.Resampler
 }
 
 // value returns the sample of the tone at place n.
@@ -34,7 +36,10 @@ func (b *bench) heard(n int64) time.Duration {
 func (b *bench) frame() (far [audio.Samples]int16, follows bool) {
 	now := time.Duration(b.captured) * time.Second / audio.Rate
 	var pcm [160]int16
-	for b.heard(b.played) < now+100*time.Millisecond {
+	for b.rate != 0 && b.off+time.Duration(b.played)*time.Second/time.Duration(b.rate) < now+100*time.Millisecond {
+		b.playAtItsRate()
+	}
+	for b.rate == 0 && b.heard(b.played) < now+100*time.Millisecond {
 		for i := range pcm {
 			pcm[i] = int16(math.Round(value(float64(b.played + int64(i)))))
 		}
@@ -51,6 +56,17 @@ func (b *bench) frame() (far [audio.Samples]int16, follows bool) {
 	follows = b.ref.Captured(dawn.Add(now+b.wrong()), lost, &far)
 	b.captured += audio.Samples
 	return far, follows
+}
+
+// playAtItsRate plays the next block at another rate, as earshot-sound tells of it.
+func (b *bench) playAtItsRate() {
+	pcm := make([]int16, b.rate/100)
+	for i := range pcm {
+		pcm[i] = int16(math.Round(value(float64(b.played+int64(i)) * audio.Rate / float64(b.rate))))
+	}
+	at := b.off + time.Duration((float64(b.played)-b.down.Behind())/float64(b.rate)*float64(time.Second))
+	b.ref.Played(b.down.Append(nil, pcm), dawn.Add(at), false)
+	b.played += int64(len(pcm))
 }
 
 func (b *bench) wrong() time.Duration {
@@ -169,6 +185,20 @@ func TestReferenceOfNothing(t *testing.T) {
 		far[0] = 1
 		if !ref.Captured(dawn.Add(time.Duration(i)*audio.Time), 0, &far) || far != [audio.Samples]int16{} {
 			t.Fatalf("frame %d: %v", i, far[:4])
+		}
+	}
+}
+
+// TestReferenceOfAnotherRate: what is played at another rate comes 30 ms before it is heard, too, to
+// the sample.
+func TestReferenceOfAnotherRate(t *testing.T) {
+	for _, rate := range []int{22050, 24000, 48000} {
+		b := &bench{rate: rate, down: audio.NewResampler(rate, audio.Rate)}
+		for n := range 300 {
+			far, follows := b.frame()
+			if early := b.early(far); n > 10 && (!follows || (early-30*time.Millisecond).Abs() > 40*time.Microsecond) {
+				t.Fatalf("%d Hz: frame %d comes %v early, follows %v", rate, n, early, follows)
+			}
 		}
 	}
 }

@@ -56,6 +56,10 @@ func (r *Resampler) Append(out, pcm []int16) []int16 {
 	return out
 }
 
+// Behind returns by how many samples of the input the next sample of the output is before what is
+// taken next.
+func (r *Resampler) Behind() float64 { return float64(len(r.in)) - r.at }
+
 // Flush appends the rest, as if silence followed, and makes the resampler ready for another stream.
 func (r *Resampler) Flush(out []int16) []int16 {
 	if r.step == 1 {

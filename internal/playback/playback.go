@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"earshot"
+	"earshot/internal/audio"
 	"earshot/internal/sound"
 	"earshot/models/tts"
 )
@@ -39,14 +40,18 @@ type Fickle interface {
 	// Ready reports whether it could speak now, and returns what is closed when
 	// that changes. It does not block, and may be called from any goroutine.
 	Ready() (ready bool, changed <-chan struct{})
+
+	// Rate returns the rate of its sound while it is there, in samples a second. It may change with
+	// the voice, in the middle of a text, too. A voice that is not fickle has [audio.Rate].
+	Rate() int
 }
 
 // A Player is a device that is open, such as a loudspeaker or a call.
 type Player interface {
-	// Play begins a speech. It calls moved, which does not block, with
-	// positions that never go back, from one goroutine at a time; the last
-	// has End set, exactly once.
-	Play(moved func(sound.Position)) (Playing, error)
+	// Play begins a speech of sound at a rate, in samples a second. It calls
+	// moved, which does not block, with positions that never go back, from one
+	// goroutine at a time; the last has End set, exactly once.
+	Play(rate int, moved func(sound.Position)) (Playing, error)
 
 	// Lost is closed when the device is gone.
 	Lost() <-chan struct{}
@@ -174,7 +179,11 @@ func (o *Outlet) Open(ctx context.Context, opening earshot.Opening, heard func(e
 	if o.player == nil {
 		return nil, ErrClosed
 	}
-	s, making, err := begin(ctx, o.player, heard)
+	rate := audio.Rate
+	if v, ok := o.voice.(Fickle); ok {
+		rate = v.Rate()
+	}
+	s, making, err := begin(ctx, o.player, rate, heard)
 	if err != nil {
 		return nil, fmt.Errorf("speaking: %w", err)
 	}

@@ -1,9 +1,11 @@
 package playback
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"earshot"
@@ -13,17 +15,16 @@ import (
 )
 
 const (
-	// ahead is how much sound may be left of what was said before, in samples,
-	// when the next clause is made into sound: one second. A voice takes up to a
-	// tenth of that to begin, on a busy machine several.
-	ahead = audio.Rate
+	// ahead is how much sound may be left of what was said before, in seconds,
+	// when the next clause is made into sound. A voice takes up to a tenth of that
+	// to begin, on a busy machine several.
+	ahead = 1
 
-	// most is how much sound waits here at all, in samples: half a minute, more
-	// than any clause.
-	most = 30 * audio.Rate
+	// most is how much sound waits here at all, in seconds: more than any clause.
+	most = 30
 
-	// block is how much is written at once, in samples.
-	block = audio.Rate / 10
+	// blocks is in how many pieces a second of sound is written.
+	blocks = 10
 )
 
 // errLost is the end of a speech that nobody cut.
@@ -37,6 +38,12 @@ type speech struct {
 	cancel    context.CancelFunc
 	over      chan struct{} // closed when the end has been told
 	reader    tts.Reader    // the voice's
+	rate      int           // of the device, in samples a second: the voice's at the beginning
+
+	// Of the goroutine that has the voice make sound:
+	convert *audio.Resampler // nil while the voice has that rate
+	from    int              // what it converts from
+	pieces  []int16          // converted
 
 	mu       sync.Mutex
 	changed  sync.Cond // anything below
@@ -55,12 +62,12 @@ type speech struct {
 }
 
 // begin begins a speech, and returns the context of its goroutines.
-func begin(ctx context.Context, player Player, heard func(earshot.Heard)) (*speech, context.Context, error) {
-	s := &speech{heard: heard, over: make(chan struct{})}
+func begin(ctx context.Context, player Player, rate int, heard func(earshot.Heard)) (*speech, context.Context, error) {
+	s := &speech{rate: rate, heard: heard, over: make(chan struct{})}
 	s.changed.L = &s.mu
 	making, cancel := context.WithCancel(ctx)
 	s.cancel = cancel
-	play, err := player.Play(s.moved)
+	play, err := player.Play(rate, s.moved)
 	if err != nil {
 		cancel()
 		return nil, nil, err
@@ -155,7 +162,7 @@ func (s *speech) speak(ctx context.Context, voice Voice) {
 func (s *speech) next() (earshot.Clause, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for !s.stopped() && (s.clause == nil && !s.finished || len(s.pcm) > ahead) {
+	for !s.stopped() && (s.clause == nil && !s.finished || len(s.pcm) > ahead*s.rate) {
 		s.changed.Wait()
 	}
 	if s.stopped() || s.clause == nil {
@@ -181,9 +188,12 @@ func (s *speech) make(ctx context.Context, voice Voice, c earshot.Clause) error 
 			if err != nil {
 				return err
 			}
-			if !s.add(chunk) {
+			if !s.add(s.converted(chunk)) {
 				return nil
 			}
+		}
+		if rest := s.rest(); len(rest) > 0 && !s.add(tts.Chunk{PCM: rest}) {
+			return nil
 		}
 	}
 	if ctx.Err() == nil { // else the voice may have stopped early
@@ -200,11 +210,39 @@ func (s *speech) form(c earshot.Clause) tts.Speech {
 	return s.reader.Next(string(c.Text))
 }
 
+// converted returns c at the rate of the speech, if the voice has changed since that began.
+func (s *speech) converted(c tts.Chunk) tts.Chunk {
+	from := cmp.Or(c.Rate, audio.Rate)
+	if from == s.rate && s.convert == nil {
+		return c
+	}
+	s.pieces = s.pieces[:0]
+	if s.convert == nil || s.from != from {
+		s.pieces = append(s.pieces, s.rest()...)
+		s.convert, s.from = audio.NewResampler(from, s.rate), from
+	}
+	s.pieces = s.convert.Append(s.pieces, c.PCM)
+	c.Words = slices.Clone(c.Words)
+	for i, w := range c.Words {
+		c.Words[i].Sample = int(int64(w.Sample) * int64(s.rate) / int64(from))
+	}
+	c.PCM = s.pieces
+	return c
+}
+
+// rest returns what the conversion holds back.
+func (s *speech) rest() []int16 {
+	if s.convert == nil {
+		return nil
+	}
+	return s.convert.Flush(nil)
+}
+
 // add takes sound from the voice, and reports false when there is no use for
 // more.
 func (s *speech) add(c tts.Chunk) bool {
 	s.mu.Lock()
-	for !s.stopped() && len(s.pcm) > most {
+	for !s.stopped() && len(s.pcm) > most*s.rate {
 		s.changed.Wait()
 	}
 	stopped := s.stopped()
@@ -222,7 +260,7 @@ func (s *speech) add(c tts.Chunk) bool {
 
 // write writes what is made, and says when that was all.
 func (s *speech) write(ctx context.Context) {
-	buf := make([]int16, block)
+	buf := make([]int16, s.rate/blocks)
 	for {
 		n, more := s.take(buf)
 		if !more {

@@ -32,9 +32,12 @@ func (t *track) begin(c earshot.Clause, speech tts.Speech) {
 	t.clauses = append(t.clauses, clauseSound{n: c.N, text: c.Text, speech: speech, from: t.made})
 }
 
-// add appends sound to the last clause.
+// add appends sound to the last clause. Words that are told again begin elsewhere than was told.
 func (t *track) add(c tts.Chunk) {
 	last := &t.clauses[len(t.clauses)-1]
+	for n := len(last.words); len(c.Words) > 0 && n > 0 && last.words[n-1].Byte >= c.Words[0].Byte; n-- {
+		last.words = last.words[:n-1]
+	}
 	last.words = append(last.words, c.Words...)
 	last.length += int64(len(c.PCM))
 	t.made += int64(len(c.PCM))

@@ -129,7 +129,7 @@ func TestOutput(t *testing.T) {
 		for range 3 { // three speeches in turn
 			h.fake.set(func(f *fake) { f.played = nil })
 			d := newDiary(t)
-			p, err := out.Play(d.moved)
+			p, err := out.Play(audio.Rate, d.moved)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -158,7 +158,7 @@ func TestOutput(t *testing.T) {
 			p.Finish()
 		}
 		out.Close()
-		if _, err := out.Play(newDiary(t).moved); !errors.Is(err, sound.ErrOver) {
+		if _, err := out.Play(audio.Rate, newDiary(t).moved); !errors.Is(err, sound.ErrOver) {
 			t.Errorf("playing on a closed output: %v, want ErrOver", err)
 		}
 	})
@@ -171,7 +171,7 @@ func TestCut(t *testing.T) {
 		defer h.close()
 		out, _ := h.Output(t.Context(), "", 1)
 		d := newDiary(t)
-		p, err := out.Play(d.moved)
+		p, err := out.Play(audio.Rate, d.moved)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -203,7 +203,7 @@ func TestPauseIsNoOutage(t *testing.T) {
 		defer h.close()
 		out, _ := h.Output(t.Context(), "", 1)
 		d := newDiary(t)
-		p, _ := out.Play(d.moved)
+		p, _ := out.Play(audio.Rate, d.moved)
 		if err := p.Write(t.Context(), speech(3000)); err != nil {
 			t.Fatal(err)
 		}
@@ -228,7 +228,7 @@ func TestSilenceIsNoOutage(t *testing.T) {
 		defer h.close()
 		out, _ := h.Output(t.Context(), "", 1)
 		d := newDiary(t)
-		p, _ := out.Play(d.moved)
+		p, _ := out.Play(audio.Rate, d.moved)
 		for range 3 {
 			if err := p.Write(t.Context(), speech(777)); err != nil {
 				t.Fatal(err)
@@ -246,7 +246,7 @@ func TestWriteEndsWithItsContext(t *testing.T) {
 		h := start(t, nil)
 		defer h.close()
 		out, _ := h.Output(t.Context(), "", 1)
-		p, _ := out.Play(newDiary(t).moved)
+		p, _ := out.Play(audio.Rate, newDiary(t).moved)
 		p.Do(earshot.Pause)
 		ctx, stop := context.WithTimeout(t.Context(), time.Second)
 		defer stop()
@@ -270,10 +270,10 @@ func TestBusy(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := out.Play(newDiary(t).moved); err != nil {
+		if _, err := out.Play(audio.Rate, newDiary(t).moved); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := out.Play(newDiary(t).moved); !errors.Is(err, sound.ErrBusy) {
+		if _, err := out.Play(audio.Rate, newDiary(t).moved); !errors.Is(err, sound.ErrBusy) {
 			t.Errorf("a second speech: %v, want ErrBusy", err)
 		}
 	})
@@ -293,7 +293,7 @@ func rehearse(t *testing.T, spoil func(h *house)) (took time.Duration, run, in, 
 		t.Fatal(err)
 	}
 	d := newDiary(t)
-	p, err := output.Play(d.moved)
+	p, err := output.Play(audio.Rate, d.moved)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -351,7 +351,7 @@ func TestOutage(t *testing.T) {
 			h.fake.server.Send(sound.SayPlayed, sound.Played{Play: 3, Samples: 16000, Credit: -1})
 		}, isLie, 0},
 		{"too much credit", func(h *house) {
-			h.fake.server.Send(sound.SayPlayed, sound.Played{Play: 3, Samples: 16000, Credit: deck.Most + 1})
+			h.fake.server.Send(sound.SayPlayed, sound.Played{Play: 3, Samples: 16000, Credit: deck.Most(audio.Rate) + 1})
 		}, isLie, 0},
 		{"a flood of frames", func(h *house) {
 			b := new(audio.Frame).Append(nil)
@@ -394,7 +394,7 @@ func TestDeviceLost(t *testing.T) {
 		in, _ := h.Input(t.Context(), "")
 		out, _ := h.Output(t.Context(), "", 1)
 		d := newDiary(t)
-		p, err := out.Play(d.moved)
+		p, err := out.Play(audio.Rate, d.moved)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -424,7 +424,7 @@ func TestDeviceLost(t *testing.T) {
 		if err := p.Write(t.Context(), speech(100)); !hasCure("plug it in")(err) {
 			t.Errorf("writing to it: %v", err)
 		}
-		if _, err := out.Play(d.moved); !hasCure("plug it in")(err) {
+		if _, err := out.Play(audio.Rate, d.moved); !hasCure("plug it in")(err) {
 			t.Errorf("playing on it: %v", err)
 		}
 		if _, err := h.Input(t.Context(), ""); err != nil {
@@ -476,10 +476,10 @@ func TestLate(t *testing.T) {
 		}
 		out, _ := h.Output(t.Context(), "", 1) // 3
 		d := newDiary(t)
-		p, _ := out.Play(d.moved) // 4
+		p, _ := out.Play(audio.Rate, d.moved) // 4
 		p.Finish()
 		<-d.over
-		p, _ = out.Play(newDiary(t).moved) // 5
+		p, _ = out.Play(audio.Rate, newDiary(t).moved) // 5
 		h.fake.server.Send(sound.SayPlayed, sound.Played{Play: 4, Samples: 1 << 30, End: true})
 		if err := p.Write(t.Context(), speech(100)); err != nil {
 			t.Error(err)
@@ -625,14 +625,14 @@ func TestPlayWhileClosing(t *testing.T) {
 		closed := make(chan struct{})
 		go func() { out.Close(); close(closed) }()
 		<-out.Lost()
-		if _, err := out.Play(newDiary(t).moved); !errors.Is(err, sound.ErrOver) {
+		if _, err := out.Play(audio.Rate, newDiary(t).moved); !errors.Is(err, sound.ErrOver) {
 			t.Errorf("speaking on it: %v", err)
 		}
 		<-closed
 		if out, err = h.Output(t.Context(), "", 1); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := out.Play(newDiary(t).moved); err != nil {
+		if _, err := out.Play(audio.Rate, newDiary(t).moved); err != nil {
 			t.Errorf("speaking on the next: %v", err)
 		}
 	})
@@ -736,11 +736,11 @@ func TestHotPathAllocatesNothing(t *testing.T) {
 	open(1, func() error { _, err := c.Input(ctx, ""); return err })
 	var out *sound.Output
 	open(2, func() (err error) { out, err = c.Output(ctx, "", 1); return err })
-	p, err := out.Play(newDiary(t).moved)
+	p, err := out.Play(audio.Rate, newDiary(t).moved)
 	if err != nil {
 		t.Fatal(err)
 	}
-	say(t, h, sound.SayPlayed, sound.Played{Play: 3, Credit: deck.Most})
+	say(t, h, sound.SayPlayed, sound.Played{Play: 3, Credit: deck.Most(audio.Rate)})
 
 	frame, pcm := new(audio.Frame).Append(nil), make([]int16, 100)
 	if n := testing.AllocsPerRun(20, func() {

@@ -90,8 +90,8 @@ func (f *fake) obey(c helper.Control) error {
 	case sound.SayPlay:
 		var p sound.Play
 		c.Decode(&p)
-		f.deck.Play(p.Number)
-		return f.server.Send(sound.SayPlayed, sound.Played{Play: p.Number, Credit: deck.Most})
+		f.deck.Play(p.Number, p.Rate)
+		return f.server.Send(sound.SayPlayed, sound.Played{Play: p.Number, Credit: deck.Most(p.Rate)})
 	case sound.SayDo:
 		var d sound.Do
 		c.Decode(&d)

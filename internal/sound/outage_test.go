@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"earshot/internal/audio"
 	"earshot/internal/sound"
 	"earshot/internal/sound/soundtest"
 	"earshot/internal/testkit"
@@ -110,7 +111,7 @@ func (r *rig) suffer(t *testing.T, o outage) {
 		}
 	}()
 	d := newDiary(t)
-	p, err := out.Play(d.moved)
+	p, err := out.Play(audio.Rate, d.moved)
 	if err != nil {
 		t.Fatal(err)
 	}

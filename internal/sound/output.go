@@ -3,6 +3,8 @@ package sound
 import (
 	"context"
 	"fmt"
+
+	"earshot/internal/sound/deck"
 )
 
 // An Output is an open loudspeaker. Its methods may be called from many
@@ -38,15 +40,16 @@ func (o *Output) Err() error {
 // not be called from within a moved function.
 func (o *Output) Close() { o.s.end() }
 
-// Play begins a speech. There can be one at a time: before the end of the previous one was
-// reported, the error is [ErrBusy].
+// Play begins a speech at a rate, from 8000 to [deck.MaxRate] samples a second. There can be one at a
+// time: before the end of the previous one was reported, the error is [ErrBusy]. Another rate than
+// before opens the device anew, which takes a moment and loses what was learnt about the echo.
 //
 // moved receives the position, from one goroutine at a time: it never goes back, and the last one
 // has End set, exactly once: when everything was played after Finish, after a cut, or when the
 // output is over. The function must not block.
-func (o *Output) Play(moved func(Position)) (*Playing, error) {
+func (o *Output) Play(rate int, moved func(Position)) (*Playing, error) {
 	l := o.s.line
-	p := &Playing{line: l, out: o.s, number: l.card.next(), moved: moved}
+	p := &Playing{line: l, out: o.s, number: l.card.next(), most: 2 * deck.Most(rate), moved: moved}
 	l.mu.Lock()
 	if l.output != o.s || o.Err() != nil { // it may be closing
 		l.mu.Unlock()
@@ -59,7 +62,7 @@ func (o *Output) Play(moved func(Position)) (*Playing, error) {
 	l.playing = p
 	l.newest = max(l.newest, p.number)
 	l.mu.Unlock()
-	if l.link.Send(SayPlay, Play{o.s.number, p.number}) != nil {
+	if l.link.Send(SayPlay, Play{o.s.number, p.number, rate}) != nil {
 		l.endPlaying(o.s)
 		return nil, ErrCard
 	}

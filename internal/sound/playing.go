@@ -8,7 +8,6 @@ import (
 	"earshot"
 	"earshot/internal/audio"
 	"earshot/internal/helper"
-	"earshot/internal/sound/deck"
 )
 
 // A Position is how far a speech has come.
@@ -17,18 +16,15 @@ type Position struct {
 	End     bool  // nothing more of it will be played
 }
 
-// credit is how many bytes may be ahead of the device. The helper grants it when it has begun the
-// speech: sound has a pipe of its own, and would overtake the beginning.
-const credit = 2 * deck.Most
-
 // A Playing is one speech. Do may be called from any goroutine at any time; calls of Write and
 // Finish must not overlap.
 type Playing struct {
 	line   *connection
 	out    *stream
 	number uint32
-	credit helper.Credit
-	buf    []byte // Write's own
+	most   int           // bytes that may be ahead of the device
+	credit helper.Credit // granted when the helper has begun the speech: sound has a pipe of its own, and would overtake the beginning
+	buf    []byte        // Write's own
 
 	calls sync.Mutex // held while moved is called
 	moved func(Position)
@@ -70,7 +66,7 @@ func (p *Playing) sending(n int) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.ended || p.cut || p.finished {
-		p.credit.Grant(credit, credit) // so that the next call does not wait either
+		p.credit.Grant(p.most, p.most) // so that the next call does not wait either
 		return p.why()
 	}
 	p.sent += int64(n)
@@ -116,7 +112,7 @@ func (p *Playing) Do(c earshot.Control) {
 		p.paused = false
 	case earshot.Cut:
 		p.paused, p.cut = false, true
-		p.credit.Grant(credit, credit) // wakes a waiting Write
+		p.credit.Grant(p.most, p.most) // wakes a waiting Write
 	}
 	p.mu.Unlock()
 	p.send(SayDo, Do{p.number, c})
@@ -130,12 +126,12 @@ func (p *Playing) send(name string, body any) { _ = p.line.link.Send(name, body)
 func (p *Playing) played(r Played) (moved bool, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if r.Samples < p.pos || r.Samples > p.sent || r.Credit < 0 || r.Credit > deck.Most {
+	if r.Samples < p.pos || r.Samples > p.sent || r.Credit < 0 || 2*r.Credit > p.most {
 		return false, fmt.Errorf("%w: it played sound that it was not given", helper.ErrProtocol)
 	}
 	moved = r.Samples > p.pos
 	p.pos, p.looks = r.Samples, 0
-	p.credit.Grant(2*r.Credit, credit)
+	p.credit.Grant(2*r.Credit, p.most)
 	return moved, nil
 }
 
@@ -145,7 +141,7 @@ func (p *Playing) end() {
 	p.ended = true
 	pos := p.pos
 	p.mu.Unlock()
-	p.credit.Grant(credit, credit) // wakes a waiting Write
+	p.credit.Grant(p.most, p.most) // wakes a waiting Write
 	p.tell(Position{pos, true})
 }
 

@@ -19,6 +19,7 @@ import (
 	"go.uber.org/goleak"
 
 	"earshot"
+	"earshot/internal/audio"
 	"earshot/internal/helper"
 	"earshot/internal/sound"
 	"earshot/internal/sound/soundtest"
@@ -200,7 +201,7 @@ func (r *rig) output(ctx context.Context, device string) *sound.Output {
 func (r *rig) play(ctx context.Context, out *sound.Output, pcm []int16) (*sound.Playing, *diary) {
 	r.t.Helper()
 	d := newDiary(r.t)
-	p, err := out.Play(d.moved)
+	p, err := out.Play(audio.Rate, d.moved)
 	if err != nil {
 		r.t.Fatal(err)
 	}

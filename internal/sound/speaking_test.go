@@ -2,6 +2,7 @@ package sound_test
 
 import (
 	"context"
+	"math"
 	"slices"
 	"testing"
 	"time"
@@ -191,4 +192,59 @@ func TestRealSleep(t *testing.T) {
 	if got := d.position().Samples; got != audio.Rate {
 		t.Errorf("%d samples were played, want %d: %v", got, audio.Rate, out.Err())
 	}
+}
+
+// TestRealRates: a speech at another rate is heard as what it is, and what comes at the usual rate
+// after it is the same to the sample. A cut meanwhile is not lost.
+func TestRealRates(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	ctx, stop := context.WithTimeout(t.Context(), 3*soon)
+	defer stop()
+	rec := r.record(ctx)
+	defer rec.Stop()
+	out := r.output(ctx, "")
+	say := func(rate int, pcm []int16, do ...earshot.Control) {
+		t.Helper()
+		d := newDiary(t)
+		p, err := out.Play(rate, d.moved)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range do {
+			p.Do(c)
+		}
+		if err := p.Write(ctx, pcm); err != nil && len(do) == 0 {
+			t.Fatal(err)
+		}
+		p.Finish()
+		testkit.Receive(t, testkit.Patience, "the end of what is played", d.over)
+		if at := d.position(); len(do) == 0 && at.Samples != int64(len(pcm)) {
+			t.Errorf("over at %+v, want all of %d", at, len(pcm))
+		}
+	}
+	const hz = 1007 // seldom crosses zero at a sample
+	for _, rate := range []int{24000, 22050} {
+		from := rec.Len()
+		tone := make([]int16, rate)
+		for i := range tone {
+			tone[i] = int16(9000 * math.Sin(2*math.Pi*hz*float64(i)/float64(rate)))
+		}
+		say(rate, tone)
+		heard := sounding(settled(t, rec)[from:])
+		rises := 0
+		for i := range heard[1:] {
+			if heard[i] < 0 && heard[i+1] >= 0 {
+				rises++
+			}
+		}
+		if lasts := float64(len(heard)) / audio.Rate; lasts < 0.9 || lasts > 1.1 || math.Abs(float64(rises)-hz) > 10 {
+			t.Errorf("a second of 1007 Hz at %d a second is %.3f s with %d waves", rate, lasts, rises)
+		}
+	}
+	say(48000, make([]int16, 48000), earshot.Cut)
+	from := rec.Len()
+	pcm := counted(audio.Rate)
+	say(audio.Rate, pcm)
+	same(t, "at the usual rate", sounding(settled(t, rec)[from:]), pcm)
 }

@@ -37,6 +37,7 @@ type Open struct {
 	Output bool    `json:"output,omitempty"`
 	Device string  `json:"device,omitempty"` // empty means the system's default
 	Volume float64 `json:"volume,omitempty"` // of an output, 0 to 1
+	Rate   int     `json:"rate,omitempty"`   // of an output, samples a second; 0 is [audio.Rate]
 }
 
 // A Stream names a stream.
@@ -56,10 +57,11 @@ type Lost struct {
 	Fault
 }
 
-// A Play begins a speech on an open output.
+// A Play begins a speech on an open output, which the helper opens anew if its rate is another.
 type Play struct {
 	Output uint32 `json:"output"`
 	Number uint32 `json:"number"`
+	Rate   int    `json:"rate"` // samples a second
 }
 
 // A Do is a control for a speech.

@@ -49,6 +49,16 @@ const (
 	SenseVoice     Kind = "sense_voice"     // to correct: model
 )
 
+// The kinds of voices, with the parts that their loaders look for.
+const (
+	Piper      Kind = "piper"      // model, config, which is its JSON
+	Kokoro     Kind = "kokoro"     // in the form of sherpa-onnx: model, voices, tokens
+	Kitten     Kind = "kitten"     // the same
+	VITS       Kind = "vits"       // whose letters are sounds: model, tokens
+	Supertonic Kind = "supertonic" // duration_predictor, text_encoder, vector_estimator, vocoder, config, unicode_indexer, voice
+	Pocket     Kind = "pocket"     // lm_flow, lm_main, encoder, decoder, text_conditioner, vocab, token_scores; reference, a recording of the voice
+)
+
 // A Set is a model with all that is needed to run it.
 type Set struct {
 	Name      string   `json:"name"`  // by which a person asks for it, such as kokoro

@@ -255,11 +255,11 @@ func broken(name string, err error) Engine {
 func (c Config) Voices(embedded helper.Dialer) (all []Engine) {
 	if s := c.Say; s.Wyoming.Address != "" && (s.Engine == Auto || s.Engine == Wyoming) {
 		server, _ := wyoming.ParseServer(s.Wyoming.Address)
-		all = append(all, voice(wyomingName(server), !server.Local(), wyoming.Voice{Server: server, Name: s.Wyoming.Voice, Speaker: s.Wyoming.Speaker}))
+		all = append(all, voice(wyomingName(server), !server.Local(), wyoming.Rate, wyoming.Voice{Server: server, Name: s.Wyoming.Voice, Speaker: s.Wyoming.Speaker}))
 	}
 	if s := c.Say; s.OpenAI.URL != "" && (s.Engine == Auto || s.Engine == OpenAI) {
 		server := openaispeech.Server{URL: s.OpenAI.URL, Key: s.OpenAI.APIKey}
-		all = append(all, voice(speechName(server), !server.Local(), openaispeech.Voice{Server: server, Model: s.OpenAI.Model, Name: s.OpenAI.Voice, Speed: s.OpenAI.Speed}))
+		all = append(all, voice(speechName(server), !server.Local(), openaispeech.Rate, openaispeech.Voice{Server: server, Model: s.OpenAI.Model, Name: s.OpenAI.Voice, Speed: s.OpenAI.Speed}))
 	}
 	return append(all, Engine{Name: "the embedded voice", Dial: embedded})
 }
@@ -268,8 +268,8 @@ func recogniser(name string, elsewhere bool, r remote.Recogniser) Engine {
 	return Engine{Name: name, Dial: remote.Hear(name, r), Check: r.Check, Elsewhere: elsewhere}
 }
 
-func voice(name string, elsewhere bool, v remote.Voice) Engine {
-	return Engine{Name: name, Dial: remote.Say(name, v), Check: v.Check, Elsewhere: elsewhere}
+func voice(name string, elsewhere bool, rate int, v remote.Voice) Engine {
+	return Engine{Name: name, Dial: remote.Say(name, rate, v), Check: v.Check, Elsewhere: elsewhere}
 }
 
 func wyomingName(s wyoming.Server) string { return "the Wyoming server at " + string(s) }

@@ -264,8 +264,8 @@ func TestTextInOneVoice(t *testing.T) {
 		first := &voice{1, func() error { mu.Lock(); defer mu.Unlock(); return broken }}
 		second := &voice{2, func() error { return nil }}
 		c := engine.New("speaks", []engine.Engine{
-			{Name: "first", Dial: remote.Say("first", first), Check: first.Check},
-			{Name: "second", Dial: remote.Say("second", second)},
+			{Name: "first", Dial: remote.Say("first", audio.Rate, first), Check: first.Check},
+			{Name: "second", Dial: remote.Say("second", audio.Rate, second)},
 		}, func(earshot.Notice) {})
 		say := tts.New(tts.Config{Dial: c.Dial, Log: quiet})
 		ctx, stop := context.WithCancel(t.Context())

@@ -4,7 +4,6 @@
 package modeltest
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
 	"os"
@@ -203,60 +202,6 @@ func joiner() []byte {
 	n.output("logit", float, "N", v)
 	n.node("Add", "logit", []string{"encoder_out", "decoder_out"})
 	return n.encode(map[string]string{"joiner_dim": fmt.Sprint(v)})
-}
-
-// PiperRate is the rate of the voice of [WritePiper], in samples per second.
-const PiperRate = 22050
-
-// WritePiper writes a voice of Piper's kind into a folder: NAME.onnx and NAME.onnx.json. Each phoneme
-// of espeak-ng is a tone of 50 ms.
-func WritePiper(folder, name string) error {
-	ids := map[string][]int{"_": {0}, "^": {1}, "$": {2}, " ": {3}}
-	for _, r := range "!',-.:;?abcdefhijklmnopqrstuvwxyzæçðøħŋœǀǁǂǃɐɑɒɓɔɕɖɗɘəɚɛɜɞɟɠɡɢɣɤɥɦɧɨɪɫɬɭɮɯɰɱɲɳɴɵɶɸɹɺɻɽɾʀʁʂʃʄʈʉʊʋʌʍʎʏʐʑʒʔʕʘʙʛʜʝʟʡʢʲˈˌːˑ˞βθχᵻⱱ" {
-		ids[string(r)] = []int{len(ids)}
-	}
-	about, err := json.Marshal(map[string]any{
-		"audio": map[string]any{"sample_rate": PiperRate, "quality": "low"}, "espeak": map[string]any{"voice": "en-us"},
-		"phoneme_type": "espeak", "num_symbols": len(ids), "num_speakers": 1, "speaker_id_map": map[string]int{},
-		"inference":      map[string]any{"noise_scale": 0.667, "length_scale": 1, "noise_w": 0.8},
-		"phoneme_id_map": ids, "phoneme_map": map[string]any{},
-		"language": map[string]any{
-			"code": "en_US", "family": "en", "region": "US", "name_native": "English", "name_english": "English", "country_english": "United States",
-		},
-		"dataset": "tiny", "piper_version": "1.0.0",
-	})
-	if err != nil {
-		return err
-	}
-	return write(folder, map[string][]byte{name + ".onnx": piper(), name + ".onnx.json": about})
-}
-
-// piper returns the network that makes a sine of 40 Hz, times its number, of each phoneme.
-func piper() []byte {
-	const per = PiperRate / 20
-	phase := make([]float32, per)
-	for i := range phase {
-		phase[i] = float32(2 * math.Pi * float64(i) * 40 / PiperRate)
-	}
-	var n network
-	n.input("input", integer, "N", "L")
-	n.input("input_lengths", integer, "N")
-	n.input("scales", float, 3)
-	n.output("output", float, "N", 1, 1, "T")
-	n.floats("phase", []int64{1, 1, per}, phase)
-	n.floats("volume", []int64{1}, []float32{0.2})
-	n.ints("shape", []int64{4}, 1, 1, 1, -1)
-	n.ints("axis", []int64{1}, 2)
-	n.node("Cast", "number", []string{"input"}, whole("to", float))
-	n.node("Unsqueeze", "column", []string{"number", "axis"})
-	n.node("Mul", "angle", []string{"column", "phase"})
-	n.node("Sin", "sine", []string{"angle"})
-	n.node("Mul", "sound", []string{"sine", "volume"})
-	n.node("Reshape", "output", []string{"sound", "shape"})
-	return n.encode(map[string]string{
-		"model_type": "vits", "sample_rate": fmt.Sprint(PiperRate), "n_speakers": "1", "language": "English", "comment": "piper",
-		"voice": "en-us", "has_espeak": "1",
-	})
 }
 
 // write writes the files of a model.

@@ -11,10 +11,11 @@ import "earshot/models"
 type Result struct {
 	Chunk  int     `json:"chunk,omitempty"` // of one that hears, in samples; see wire.ReadyHear
 	Tail   int     `json:"tail,omitempty"`
-	Rate   int     `json:"rate,omitempty"` // of a voice, in samples per second
-	Memory int64   `json:"memory"`         // of the process that runs it, at most, in bytes
-	Start  float64 `json:"start"`          // how long it takes to load, in seconds
-	Speed  float64 `json:"speed"`          // the real-time factor: seconds of computing for a second of sound
+	Rate   int     `json:"rate,omitempty"`  // of a voice, in samples per second
+	First  float64 `json:"first,omitempty"` // of a voice: after how many seconds a short sentence is heard
+	Memory int64   `json:"memory"`          // of the process that runs it, at most, in bytes
+	Start  float64 `json:"start"`           // how long it takes to load, in seconds
+	Speed  float64 `json:"speed"`           // the real-time factor: seconds of computing for a second of sound
 
 	Fault *models.Fault `json:"fault,omitempty"` // why it cannot be used, if that can be said
 }

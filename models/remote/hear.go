@@ -15,7 +15,7 @@ import (
 // no phrases.
 func Hear(name string, r Recogniser) helper.Dialer {
 	return func() (helper.Link, error) {
-		return &hearing{link: newLink(name, r.Check), of: r}, nil
+		return &hearing{link: newLink(name, r.Check, nil), of: r}, nil
 	}
 }
 

@@ -46,6 +46,7 @@ type Voice interface {
 type link struct {
 	name  string
 	check func(context.Context) error
+	ready any // what it says of itself once it can be used
 
 	begun chan request
 	fault chan error    // of the engine, or of what it says; the first counts
@@ -61,8 +62,8 @@ type request struct {
 	end  chan context.CancelFunc
 }
 
-func newLink(name string, check func(context.Context) error) *link {
-	return &link{name: name, check: check, begun: make(chan request), fault: make(chan error, 1), over: make(chan struct{})}
+func newLink(name string, check func(context.Context) error, ready any) *link {
+	return &link{name: name, check: check, ready: ready, begun: make(chan request), fault: make(chan error, 1), over: make(chan struct{})}
 }
 
 // Run implements [helper.Link]. Nothing is asked of the engine before it has said that it is ready.
@@ -103,7 +104,7 @@ func (l *link) begin(work func(context.Context)) (end context.CancelFunc, err er
 func (l *link) open(ctx context.Context) {
 	err := l.check(ctx)
 	if err == nil {
-		l.control(ctx, wire.ReadyName, nil)
+		l.control(ctx, wire.ReadyName, l.ready)
 		return
 	}
 	l.control(ctx, wire.FaultName, models.NewFault(err))

@@ -200,7 +200,7 @@ func TestCannot(t *testing.T) {
 			if !hears {
 				t.Fatal("the recogniser's error has no cure")
 			}
-			say := tts.New(tts.Config{Dial: remote.Say("a mouth", mouth{check: tt.err}), Log: quiet})
+			say := tts.New(tts.Config{Dial: remote.Say("a mouth", audio.Rate, mouth{check: tt.err}), Log: quiet})
 			err := say.Run(t.Context())
 			c, _ := errors.AsType[curable](err)
 			if c == nil || err.Error() != tt.err.Error() || errors.Is(err, errors.ErrUnsupported) != tt.lasting || c.Cure() != tt.cure {
@@ -243,7 +243,7 @@ func (m mouth) Synthesize(ctx context.Context, text string, sound func(int, []in
 func speak(t *testing.T, m mouth, texts ...string) (pcm []int16, words []tts.Word, err error) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		s := tts.New(tts.Config{Dial: remote.Say("a mouth", m), Log: quiet})
+		s := tts.New(tts.Config{Dial: remote.Say("a mouth", audio.Rate, m), Log: quiet})
 		ctx, stop := context.WithCancel(t.Context())
 		var all sync.WaitGroup
 		all.Go(func() {
@@ -327,7 +327,7 @@ func TestSayAgain(t *testing.T) {
 func TestTextIsConcealed(t *testing.T) {
 	for _, complaint := range []string{"cannot say \"the door code is 1234\"", "422: the door code is 1234 is too long"} {
 		synctest.Test(t, func(t *testing.T) {
-			s := tts.New(tts.Config{Dial: remote.Say("a mouth", mouth{rate: 16000, letter: 1, piece: 1, fails: func() error { return errors.New(complaint) }}), Log: quiet})
+			s := tts.New(tts.Config{Dial: remote.Say("a mouth", audio.Rate, mouth{rate: 16000, letter: 1, piece: 1, fails: func() error { return errors.New(complaint) }}), Log: quiet})
 			ended := make(chan error, 1)
 			ctx, stop := context.WithCancel(t.Context())
 			go func() { ended <- s.Run(ctx) }()
@@ -344,7 +344,7 @@ func TestTextIsConcealed(t *testing.T) {
 // TestCutSpeech: a voice whose text nobody wants any more is told, and says the next.
 func TestCutSpeech(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := tts.New(tts.Config{Dial: remote.Say("a mouth", mouth{rate: 24000, letter: 24000, piece: 480}), Log: quiet})
+		s := tts.New(tts.Config{Dial: remote.Say("a mouth", audio.Rate, mouth{rate: 24000, letter: 24000, piece: 480}), Log: quiet})
 		ctx, stop := context.WithCancel(t.Context())
 		ended := make(chan error, 1)
 		go func() { ended <- s.Run(ctx) }()

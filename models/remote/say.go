@@ -12,10 +12,12 @@ import (
 )
 
 // Say returns a dialer, for package tts, of the voice v, which people know by name. How fast it
-// speaks is its own matter.
-func Say(name string, v Voice) helper.Dialer {
+// speaks is its own matter. Its sound is passed on at the given rate, in samples a second, which
+// should be its own.
+func Say(name string, rate int, v Voice) helper.Dialer {
 	return func() (helper.Link, error) {
-		return &saying{link: newLink(name, v.Check), of: v, letter: usual * audio.Rate}, nil
+		ready := wire.ReadySay{Rate: rate, Voice: name} // which says the same again, give or take a little
+		return &saying{link: newLink(name, v.Check, ready), of: v, rate: rate, letter: usual * float64(rate)}, nil
 	}
 }
 
@@ -23,6 +25,7 @@ func Say(name string, v Voice) helper.Dialer {
 type saying struct {
 	*link
 	of     Voice
+	rate   int
 	letter float64 // samples that one took in the texts before; of the text that is being said
 
 	mu  sync.Mutex
@@ -87,14 +90,14 @@ func conceal(err error, text string) error {
 // speak says one text. It keeps back the newest piece of its sound, so that a text that comes in
 // one piece, or whose end is near, has its words where they are.
 func (s *saying) speak(ctx context.Context, stream uint32, text string) error {
-	var rate *audio.Resampler
+	var to *audio.Resampler
 	var held, next []int16
 	words, given := newWordTimer(text), 0
 	err := s.of.Synthesize(ctx, text, func(from int, pcm []int16) error {
-		if rate == nil {
-			rate = audio.NewResampler(from, audio.Rate)
+		if to == nil {
+			to = audio.NewResampler(from, s.rate)
 		}
-		next = rate.Append(next[:0], pcm)
+		next = to.Append(next[:0], pcm)
 		marks := words.before(given+len(held), given, s.letter)
 		if err := s.give(stream, marks, held); err != nil {
 			return err
@@ -106,8 +109,8 @@ func (s *saying) speak(ctx context.Context, stream uint32, text string) error {
 	if err != nil {
 		return err
 	}
-	if rate != nil {
-		held = rate.Flush(held)
+	if to != nil {
+		held = to.Flush(held)
 	}
 	total := given + len(held)
 	if words.total > 0 {

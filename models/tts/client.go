@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"earshot/internal/audio"
 	"earshot/internal/helper"
 	"earshot/models"
 	"earshot/models/wire"
@@ -52,6 +53,7 @@ type Synthesiser struct {
 
 	mu      sync.Mutex
 	life    *helperSession // nil if there is no helper
+	rate    int            // of the last helper's sound, samples a second
 	changed chan struct{}  // closed, and made new, when life changes
 }
 
@@ -63,7 +65,7 @@ func New(cfg Config) *Synthesiser {
 	if cfg.Speed == 0 {
 		cfg.Speed = 1
 	}
-	return &Synthesiser{config: cfg, turn: make(chan struct{}, 1), changed: make(chan struct{})}
+	return &Synthesiser{config: cfg, turn: make(chan struct{}, 1), rate: audio.Rate, changed: make(chan struct{})}
 }
 
 // Run starts a helper and lives as long as it does. It returns nil when ctx ends, and otherwise
@@ -117,6 +119,10 @@ func (s *Synthesiser) control(c helper.Control, l *helperSession, loading *time.
 		if !loading.Stop() {
 			return fmt.Errorf("%w: ready twice", helper.ErrProtocol)
 		}
+		var err error
+		if l.says, err = wire.DecodeReadySay(c); err != nil {
+			return err
+		}
 		s.set(l)
 		return nil
 	case wire.FaultName:
@@ -133,6 +139,13 @@ func (s *Synthesiser) Ready() (ready bool, changed <-chan struct{}) {
 	return s.life != nil, s.changed
 }
 
+// Rate returns the rate of the sound that is made now, in samples a second: that of the last helper.
+func (s *Synthesiser) Rate() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.rate
+}
+
 // set sets the current helper.
 func (s *Synthesiser) set(l *helperSession) {
 	s.mu.Lock()
@@ -141,6 +154,9 @@ func (s *Synthesiser) set(l *helperSession) {
 		return
 	}
 	s.life = l
+	if l != nil {
+		s.rate = l.says.Rate
+	}
 	close(s.changed)
 	s.changed = make(chan struct{})
 }

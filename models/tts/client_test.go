@@ -60,6 +60,11 @@ func letters(s *helper.Server, stream uint32, text string, wanted func() bool) e
 
 // fake returns the dialer of a helper that gets a script for each life.
 func fake(begin func() script) helper.Dialer {
+	return fakeVoices(func() any { return nil }, begin)
+}
+
+// fakeVoices is fake for helpers that say what they are.
+func fakeVoices(is func() any, begin func() script) helper.Dialer {
 	return helpertest.Dialer("earshot-speech say", func(ctx context.Context, s *helper.Server) error {
 		does := begin()
 		var parts sync.WaitGroup
@@ -85,7 +90,7 @@ func fake(begin func() script) helper.Dialer {
 		case <-ctx.Done():
 			return nil
 		}
-		if err := s.Send(wire.ReadyName, nil); err != nil {
+		if err := s.Send(wire.ReadyName, is()); err != nil {
 			return err
 		}
 		return s.Sounds(func(m helper.Sound) error {
@@ -288,6 +293,66 @@ func TestDeaths(t *testing.T) {
 	})
 }
 
+// TestAnotherVoiceGoesOn: when a helper dies and one with another voice and rate takes its place, that
+// begins with the word which was being said.
+func TestAnotherVoiceGoesOn(t *testing.T) {
+	const text = "some words of a sentence. and of another"
+	for messages := range 10 {
+		t.Run(fmt.Sprint(messages), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				life := 0
+				s := tts.New(tts.Config{Log: quiet, Dial: fakeVoices(func() any {
+					if life == 1 {
+						return wire.ReadySay{Rate: 24000, Voice: "first"}
+					}
+					return nil
+				}, func() script {
+					life++
+					left := messages
+					return func(s *helper.Server, stream uint32, text string, wanted func() bool) error {
+						if life > 1 {
+							return letters(s, stream, text, wanted)
+						}
+						letters(s, stream, text, func() bool { left--; return left >= 0 })
+						return io.ErrUnexpectedEOF
+					}
+				})})
+				defer live(t, s)()
+				if rate := s.Rate(); rate != audio.Rate {
+					t.Errorf("without a voice the rate is %d", rate)
+				}
+				var first, second []byte
+				var words []tts.Word
+				for c, err := range s.Say(t.Context(), text) {
+					if err != nil {
+						t.Fatal(err)
+					}
+					for _, b := range c.PCM {
+						if c.Rate == audio.Rate {
+							second = append(second, byte(b))
+						} else {
+							first = append(first, byte(b))
+						}
+					}
+					if c.Rate == audio.Rate {
+						words = append(words, c.Words...)
+					}
+				}
+				from := strings.LastIndexByte(text[:len(first)], ' ') + 1
+				if len(first) == 0 {
+					from = 0
+				}
+				if string(first) != text[:len(first)] || string(second) != text[from:] || s.Rate() != audio.Rate {
+					t.Errorf("one said %q, the other %q", first, second)
+				}
+				if begins := (len(first)*2 + 2) / 3; len(words) == 0 || words[0].Byte != from || words[0].Sample < begins-1 || words[0].Sample > begins {
+					t.Errorf("the other begins at %+v, want byte %d and sample %d", words, from, begins)
+				}
+			})
+		})
+	}
+}
+
 // TestHelperThatIsAtFault: whatever a faulty helper does, the text ends in time.
 func TestHelperThatIsAtFault(t *testing.T) {
 	for _, tt := range []struct {
@@ -306,6 +371,9 @@ func TestHelperThatIsAtFault(t *testing.T) {
 		}, tts.ErrFatal, helper.ErrProtocol},
 		{"marks what is not there", func(s *helper.Server, stream uint32, text string, _ func() bool) error {
 			return s.SendSound(stream|wire.Words, wire.AppendMark(nil, wire.Mark{Byte: uint32(len(text))}))
+		}, tts.ErrFatal, helper.ErrProtocol},
+		{"has no rate", func(s *helper.Server, _ uint32, _ string, _ func() bool) error {
+			return s.Send(wire.ReadyName, wire.ReadySay{Rate: 44})
 		}, tts.ErrFatal, helper.ErrProtocol},
 		{"is ready twice", func(s *helper.Server, _ uint32, _ string, _ func() bool) error { return s.Send(wire.ReadyName, nil) }, tts.ErrFatal, helper.ErrProtocol},
 		{"says what we do not know", func(s *helper.Server, _ uint32, _ string, _ func() bool) error { return s.Send("sing", nil) }, tts.ErrFatal, helper.ErrProtocol},

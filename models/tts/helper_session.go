@@ -15,6 +15,7 @@ type helperSession struct {
 	link helper.Link
 	kill context.CancelCauseFunc
 	dead chan struct{} // closed at its end
+	says wire.ReadySay // once it is ready
 
 	mu      sync.Mutex
 	stream  uint32   // the last that was asked for

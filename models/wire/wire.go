@@ -9,7 +9,7 @@
 // same time. The helper answers with Partial, Final and Phrase; a Cancel, which overtakes the sound,
 // makes it discard one utterance.
 //
-// Saying. Open and Ready are the same. The sound to the helper is the text to say, one message per
+// Saying. Open and Ready are the same, and Ready may have a body, [ReadySay]. The sound to the helper is the text to say, one message per
 // stream; from the helper, messages with the bit [Words] set give where its words begin, then
 // samples follow, and an empty message when all has been said. Cancel ends it early, in silence.
 //
@@ -18,6 +18,7 @@
 package wire
 
 import (
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"math"
@@ -145,6 +146,41 @@ func DecodePhrase(c helper.Control) (p Phrase, err error) {
 type OpenSay struct {
 	Voice string  `json:"voice"`
 	Speed float64 `json:"speed"` // 1 is the voice's own, 2 twice as fast
+
+	// Only to earshot-neural:
+	Set     string `json:"set,omitempty"`     // the folder of the set of models to speak with
+	Speaker string `json:"speaker,omitempty"` // of a voice that has several, by name or number; empty is the first
+}
+
+// ReadySay says how the helper speaks. Without it, that is as earshot-speech does.
+type ReadySay struct {
+	Rate int `json:"rate,omitempty"` // of its sound, samples a second; 0 is [audio.Rate]
+
+	// Voice names what speaks. Helpers with the same name say the same text in the same samples.
+	Voice string `json:"voice,omitempty"`
+}
+
+// The limits of a voice's rate. A frame of 20 ms must have a whole number of samples.
+const (
+	MinRate = 8000
+	MaxRate = 48000
+	perRate = 50
+)
+
+// ValidRate reports whether a voice can have that rate, in samples a second.
+func ValidRate(rate int) bool { return rate >= MinRate && rate <= MaxRate && rate%perRate == 0 }
+
+// DecodeReadySay decodes it, and refuses what no correct helper sends.
+func DecodeReadySay(c helper.Control) (r ReadySay, err error) {
+	if len(c.Body) > 0 {
+		if err := c.Decode(&r); err != nil {
+			return r, err
+		}
+	}
+	if r.Rate = cmp.Or(r.Rate, audio.Rate); !ValidRate(r.Rate) {
+		return ReadySay{}, fmt.Errorf("%w: a voice with %d samples a second", helper.ErrProtocol, r.Rate)
+	}
+	return r, nil
 }
 
 // A Mark says that the word at byte Byte of the text begins at sample Sample.

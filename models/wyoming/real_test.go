@@ -96,7 +96,7 @@ func TestRealVoice(t *testing.T) {
 	if err := by.Check(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	s := tts.New(tts.Config{Dial: remote.Say("piper", by), Log: quiet})
+	s := tts.New(tts.Config{Dial: remote.Say("piper", wyoming.Rate, by), Log: quiet})
 	keep(t, s.Run)
 	speak := func(text string, most int) (samples, words int) {
 		for c, err := range s.Say(t.Context(), text) {

@@ -6,6 +6,9 @@ import (
 	"fmt"
 )
 
+// Rate is that of most voices of such servers, which are Piper's, in samples per second.
+const Rate = 22050
+
 // A Voice is a server that speaks.
 type Voice struct {
 	Server   Server

@@ -88,6 +88,8 @@ func (v *fickle) Ready() (bool, <-chan struct{}) {
 	return v.here, v.changed
 }
 
+func (v *fickle) Rate() int { return audio.Rate }
+
 func (v *fickle) set(here bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -174,7 +176,7 @@ func (p *player) unplug() {
 	}
 }
 
-func (p *player) Play(moved func(sound.Position)) (loudspeaker.Playing, error) {
+func (p *player) Play(_ int, moved func(sound.Position)) (loudspeaker.Playing, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.err != nil {

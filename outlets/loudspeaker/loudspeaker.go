@@ -46,8 +46,8 @@ func OnCard(c *sound.Card) Open {
 
 type output struct{ *sound.Output }
 
-func (o output) Play(moved func(sound.Position)) (Playing, error) {
-	p, err := o.Output.Play(moved)
+func (o output) Play(rate int, moved func(sound.Position)) (Playing, error) {
+	p, err := o.Output.Play(rate, moved)
 	if err != nil {
 		return nil, err
 	}

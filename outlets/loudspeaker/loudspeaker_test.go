@@ -519,7 +519,7 @@ type stillPlayer struct {
 	moved func(sound.Position)
 }
 
-func (p *stillPlayer) Play(moved func(sound.Position)) (loudspeaker.Playing, error) {
+func (p *stillPlayer) Play(_ int, moved func(sound.Position)) (loudspeaker.Playing, error) {
 	p.moved = moved
 	return p, nil
 }

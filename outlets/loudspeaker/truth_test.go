@@ -36,7 +36,7 @@ type machine struct {
 }
 
 func newMachine(blocks []int, held int64) *machine {
-	m := &machine{Deck: deck.New(1), blocks: blocks, held: held, credit: deck.Most}
+	m := &machine{Deck: deck.New(1), blocks: blocks, held: held, credit: deck.Most(audio.Rate)}
 	m.changed.L = &m.mu
 	return m
 }
@@ -47,8 +47,8 @@ func (m *machine) Lost() <-chan struct{} { return nil }
 func (m *machine) Err() error            { return nil }
 func (m *machine) Close()                { m.running.Wait() }
 
-func (m *machine) Play(moved func(sound.Position)) (loudspeaker.Playing, error) {
-	m.Deck.Play(1)
+func (m *machine) Play(rate int, moved func(sound.Position)) (loudspeaker.Playing, error) {
+	m.Deck.Play(1, rate)
 	m.running.Go(func() { m.run(moved) })
 	return spin{m}, nil
 }

@@ -100,7 +100,7 @@ func (p *Player) Close() {
 }
 
 // Play implements [playback.Player].
-func (p *Player) Play(moved func(sound.Position)) (playback.Playing, error) {
+func (p *Player) Play(rate int, moved func(sound.Position)) (playback.Playing, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	switch {
@@ -111,7 +111,7 @@ func (p *Player) Play(moved func(sound.Position)) (playback.Playing, error) {
 	}
 	p.now = &speech{
 		player: p, moved: moved, progressed: time.Now(), changed: newBell(), over: make(chan struct{}),
-		room: newBell(), buffer: newSoundBuffer(), sentAt: p.call.Sent(),
+		room: newBell(), buffer: newSoundBuffer(rate), buf: make([]int16, rate/frames), sentAt: p.call.Sent(),
 	}
 	p.begun <- p.now
 	return p.now, nil
@@ -156,7 +156,7 @@ type speech struct {
 	over    chan struct{} // closed when the end is about to be reported
 
 	// The following fields belong to the goroutine that says it.
-	buf        [audio.Samples]int16
+	buf        []int16 // a frame
 	reported   int64
 	progressed time.Time // when something last left, or nothing was to leave
 	until      time.Time // when it is time to look again; zero for never
@@ -278,7 +278,7 @@ func (s *speech) run(ctx context.Context) {
 		case actWait:
 			s.wait(ctx, moved)
 		case actEncode:
-			s.runEncoder(ctx, func(ctx context.Context) error { return s.player.enc.Encode(ctx, audio.Rate, pcm) })
+			s.runEncoder(ctx, func(ctx context.Context) error { return s.player.enc.Encode(ctx, s.buffer.rate, pcm) })
 		case actFlush:
 			s.runEncoder(ctx, s.flush)
 		case actReset:
@@ -333,7 +333,7 @@ func (s *speech) feed(now time.Time) (do speechAction, pcm []int16) {
 	}
 	pausesAt := s.wrote.Add(voicePause)
 	all := s.buffer.complete || !now.Before(pausesAt)
-	if pcm = s.buffer.next(s.buf[:], all); len(pcm) > 0 {
+	if pcm = s.buffer.next(s.buf, all); len(pcm) > 0 {
 		return actEncode, pcm
 	}
 	if all && s.buffer.starving() {

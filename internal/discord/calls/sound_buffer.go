@@ -10,22 +10,24 @@ import (
 )
 
 const (
-	// advance is how much is encoded before it leaves, in samples: 100 ms, so that the schedule has
-	// a frame every 20 ms even if the encoder, which is another process, is a little late. Ducking
-	// is heard with this delay; a pause and a cut are not delayed.
-	advance = 5 * audio.Samples
+	// frames is how many a second has.
+	frames = int(time.Second / audio.Time)
 
-	// buffered is how much more waits to be encoded: enough for a voice that is held up.
-	buffered = deck.Most
-
-	// delay is by how many samples the content of a frame lags behind what it was made from.
-	delay = int64(codec.OpusDelay * audio.Rate / time.Second)
+	// advance is how many frames are encoded before they leave: 100 ms, so that the schedule has a
+	// frame every 20 ms even if the encoder, which is another process, is a little late. Ducking is
+	// heard with this delay; a pause and a cut are not delayed.
+	advance = 5
 )
 
 // A soundBuffer is the sound of one speech on its way into a call: what was written, what the
 // encoder has, and what has left. It has neither lock nor clock. Samples are counted from the
-// beginning of the speech.
+// beginning of the speech. Besides what is encoded in advance, as much waits as a deck holds: enough
+// for a voice that is held up.
 type soundBuffer struct {
+	rate  int   // samples a second
+	frame int64 // samples
+	delay int64 // by how many samples the content of a frame lags behind what it was made from
+
 	pcm      []int16 // the sound that has not left
 	from     int64   // the position of its first sample
 	given    int64   // the end of what the encoder has been given
@@ -40,10 +42,15 @@ type soundBuffer struct {
 	flushed      bool  // the encoder has made all frames of the run
 }
 
-func newSoundBuffer() *soundBuffer { return &soundBuffer{gain: 1} }
+func newSoundBuffer(rate int) *soundBuffer {
+	return &soundBuffer{
+		rate: rate, frame: int64(rate / frames), delay: int64(codec.OpusDelay * time.Duration(rate) / time.Second),
+		fader: audio.Fader{Rate: rate}, gain: 1,
+	}
+}
 
 // room returns how many samples can be written.
-func (b *soundBuffer) room() int { return max(0, advance+buffered-len(b.pcm)) }
+func (b *soundBuffer) room() int { return max(0, advance*int(b.frame)+deck.Most(b.rate)-len(b.pcm)) }
 
 // write appends samples.
 func (b *soundBuffer) write(pcm []int16) { b.pcm = append(b.pcm, pcm...) }
@@ -57,7 +64,7 @@ func (b *soundBuffer) position() int64 {
 	if b.flushed && b.left == b.frames {
 		return b.given
 	}
-	return b.base + max(0, min(b.left*audio.Samples-delay, b.given-b.base))
+	return b.base + max(0, min(b.left*b.frame-b.delay, b.given-b.base))
 }
 
 // leave records how many frames of the run have left.
@@ -72,7 +79,7 @@ func (b *soundBuffer) leave(frames int64) {
 // It is empty if there is nothing, or if enough is on its way.
 func (b *soundBuffer) next(buf []int16, all bool) []int16 {
 	rest := b.pcm[b.given-b.from:]
-	if b.flushed || b.given-b.position() > advance-audio.Samples+delay || len(rest) < len(buf) && !all {
+	if b.flushed || b.given-b.position() > (advance-1)*b.frame+b.delay || len(rest) < len(buf) && !all {
 		return nil
 	}
 	n := copy(buf, rest)
@@ -84,7 +91,7 @@ func (b *soundBuffer) next(buf []int16, all bool) []int16 {
 // starving reports that the encoder has everything and holds back the last of it, which would be
 // late if it left only with what follows.
 func (b *soundBuffer) starving() bool {
-	return !b.flushed && b.given > b.base && b.given == b.end() && (b.complete || b.given-b.position() <= 2*audio.Samples+delay)
+	return !b.flushed && b.given > b.base && b.given == b.end() && (b.complete || b.given-b.position() <= 2*b.frame+b.delay)
 }
 
 // runOver reports that the run has left, and that more will follow.

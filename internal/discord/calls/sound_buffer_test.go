@@ -1,6 +1,7 @@
 package calls
 
 import (
+	"fmt"
 	"testing"
 
 	"earshot"
@@ -10,8 +11,8 @@ import (
 
 // encodeAll lets the encoder take all frames that it gets from b, and returns their number.
 func encodeAll(b *soundBuffer, all bool) (n int64) {
-	var buf [audio.Samples]int16
-	for len(b.next(buf[:], all)) > 0 {
+	buf := make([]int16, b.frame)
+	for len(b.next(buf, all)) > 0 {
 		b.frames++
 		n++
 	}
@@ -21,17 +22,22 @@ func encodeAll(b *soundBuffer, all bool) (n int64) {
 // TestSoundBuffer: at most 100 ms, plus the delay of the encoder, are under way. What has left is
 // what was heard, and lags by that delay until the encoder has finished.
 func TestSoundBuffer(t *testing.T) {
-	b := newSoundBuffer()
-	b.write(make([]int16, 20*audio.Samples))
-	if n := encodeAll(b, false); n != (advance+delay)/audio.Samples || b.starving() || !b.waiting() {
+	for _, rate := range []int{audio.Rate, 22050, 24000} {
+		t.Run(fmt.Sprint(rate), func(t *testing.T) { leaves(t, newSoundBuffer(rate)) })
+	}
+}
+
+func leaves(t *testing.T, b *soundBuffer) {
+	b.write(make([]int16, 20*b.frame))
+	if n := encodeAll(b, false); n != advance+b.delay/b.frame || b.starving() || !b.waiting() {
 		t.Errorf("%d frames are encoded in advance", n)
 	}
 	b.leave(3)
-	if got := b.position(); got != 3*audio.Samples-delay || b.end() != 20*audio.Samples {
+	if got := b.position(); got != 3*b.frame-b.delay || b.end() != 20*b.frame {
 		t.Errorf("after three frames %d samples have left", got)
 	}
 	b.leave(2)
-	if got := b.position(); got != 3*audio.Samples-delay {
+	if got := b.position(); got != 3*b.frame-b.delay {
 		t.Errorf("it goes back to %d", got)
 	}
 	for !b.starving() {
@@ -41,7 +47,7 @@ func TestSoundBuffer(t *testing.T) {
 	}
 	b.flushed = true
 	b.leave(b.frames)
-	if !b.allLeft() || b.waiting() || b.runOver() || b.position() != 20*audio.Samples || b.room() != advance+buffered {
+	if !b.allLeft() || b.waiting() || b.runOver() || b.position() != 20*b.frame || b.room() != advance*int(b.frame)+b.rate/5 {
 		t.Errorf("at the end %+v", b)
 	}
 }
@@ -49,7 +55,7 @@ func TestSoundBuffer(t *testing.T) {
 // TestSoundBufferRewinds: sound that was encoded and has not left is encoded again, and fades in to
 // the current volume.
 func TestSoundBufferRewinds(t *testing.T) {
-	b := newSoundBuffer()
+	b := newSoundBuffer(audio.Rate)
 	pcm := make([]int16, 20*audio.Samples)
 	for i := range pcm {
 		pcm[i] = 10000

@@ -17,16 +17,18 @@ import (
 	"earshot/internal/audio"
 )
 
-// Most is how much of a speech a deck holds, in samples: 200 ms, enough for a sender that is held
-// up, and little to throw away at a cut. Every speech begins with this credit; the credit of a
-// Report is in addition.
-const Most = audio.Rate / 5
+// Most returns how much of a speech at a rate a deck holds, in samples: 200 ms, enough for a sender
+// that is held up, and little to throw away at a cut. Every speech begins with this credit; the
+// credit of a Report is in addition.
+func Most(rate int) int { return rate / 5 }
+
+// MaxRate is the highest rate of a speech, in samples a second.
+const MaxRate = 48000
 
 const (
 	// Fade is how long a pause or a cut takes to become silent, and a resumed speech to become
 	// loud: too short to be heard as a fade, and without a click.
-	Fade        = 5 * time.Millisecond
-	fadeSamples = int(Fade * audio.Rate / time.Second)
+	Fade = 5 * time.Millisecond
 
 	// Ramp is how long ducking takes. A sudden change would sound like a fault.
 	Ramp = 20 * time.Millisecond
@@ -61,7 +63,8 @@ type Deck struct {
 	fader  audio.Fader
 	mode   mode
 	play   uint32  // the speech's number
-	queue  []int16 // what was added and not handed on, of capacity Most
+	rate   int     // its samples a second
+	queue  []int16 // what was added and not handed on, at most 200 ms
 	given  int64   // samples of the speech that were handed on
 	total  int64   // samples that it has, or unknown
 	endAt  int64   // its end in out, once known
@@ -76,22 +79,23 @@ const unknown = -1
 
 // New returns a deck. The volume is the gain of everything, 0 to 1.
 func New(volume float64) *Deck {
-	return &Deck{volume: volume, woken: make(chan struct{}, 1), queue: make([]int16, 0, Most), marks: marks{all: make([]mark, 0, maxMarks)}}
+	return &Deck{volume: volume, woken: make(chan struct{}, 1), queue: make([]int16, 0, Most(audio.Rate)), marks: marks{all: make([]mark, 0, maxMarks)}}
 }
 
 // Woken signals that there is something to play, after there was nothing.
 func (d *Deck) Woken() <-chan struct{} { return d.woken }
 
-// Play begins the speech with a number. The rest of an earlier one is dropped silently, since its
-// sender has moved on.
-func (d *Deck) Play(play uint32) {
+// Play begins the speech with a number, at a rate in samples a second. The rest of an earlier one is
+// dropped silently, since its sender has moved on.
+func (d *Deck) Play(play uint32, rate int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.queue = d.queue[:0]
 	d.marks.clear()
-	d.mode, d.play = sounding, play
+	d.mode, d.play, d.rate = sounding, play, rate
 	d.given, d.total, d.endAt, d.told = 0, unknown, unknown, 0
 	d.report = Report{Play: play}
+	d.fader = audio.Fader{Rate: rate}
 	d.fader.Set(d.volume, 0)
 	select {
 	case d.woken <- struct{}{}:
@@ -107,7 +111,7 @@ func (d *Deck) Add(play uint32, pcm []int16) error {
 	if play != d.play || d.mode == empty || d.mode >= cutting {
 		return nil
 	}
-	if len(d.queue)+len(pcm) > Most {
+	if len(d.queue)+len(pcm) > Most(d.rate) {
 		return ErrFull
 	}
 	d.queue = append(d.queue, pcm...)
@@ -212,8 +216,9 @@ func (d *Deck) sound(pcm []int16) int {
 // fade hands on a little of the speech, fading out, and keeps it: it was not properly heard, so it
 // does not count, and a resumed speech begins with it.
 func (d *Deck) fade(pcm []int16) int {
-	n := copy(pcm[:min(fadeSamples, len(pcm))], d.queue)
-	d.fader.Set(0, time.Duration(n)*time.Second/audio.Rate)
+	most := int(Fade.Seconds() * float64(d.rate))
+	n := copy(pcm[:min(most, len(pcm))], d.queue)
+	d.fader.Set(0, time.Duration(n)*time.Second/time.Duration(d.rate))
 	d.fader.Apply(pcm[:n])
 	return n
 }
@@ -232,9 +237,6 @@ type Report struct {
 	Samples int64  `json:"samples"`          // that were played, of this speech
 	End     bool   `json:"end,omitempty"`    // nothing more of it is played
 }
-
-// step is how many samples are worth a report.
-const step = audio.Samples
 
 // Played records that the device has played everything it was given except the last held samples,
 // and returns a report if one is due.
@@ -260,6 +262,6 @@ func (d *Deck) Played(held int64) (r Report, ok bool) {
 
 // worth reports whether a report is due: after a step, or at the end of what there is.
 func (d *Deck) worth() bool {
-	news := d.report.Samples - d.told
-	return d.report.End || d.report.Credit >= step || news >= step || news > 0 && d.report.Samples == d.given
+	news, step := d.report.Samples-d.told, d.rate/50
+	return d.report.End || d.report.Credit >= step || news >= int64(step) || news > 0 && d.report.Samples == d.given
 }

@@ -68,7 +68,7 @@ func TestDo(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			d := deck.New(1)
-			d.Play(7)
+			d.Play(7, audio.Rate)
 			total := strings.Count(tt.want, "#") + strings.Count(tt.want, "~") + strings.Count(tt.want, "=") + strings.Count(tt.want, "/")
 			if strings.ContainsAny(tt.do, "pc") && !strings.Contains(tt.do, "f") {
 				total++ // one more block, which fades
@@ -105,7 +105,7 @@ func TestDo(t *testing.T) {
 func TestPlayedIsHeard(t *testing.T) {
 	const held = 6 * block
 	d := deck.New(1)
-	d.Play(1)
+	d.Play(1, audio.Rate)
 	d.Add(1, flat(10*block))
 	d.Finish(1, 10*block)
 	pcm := make([]int16, block)
@@ -131,7 +131,7 @@ func TestPlayedIsHeard(t *testing.T) {
 // sample is missing or repeated.
 func TestResumeGoesOnAtTheSample(t *testing.T) {
 	d := deck.New(1)
-	d.Play(1)
+	d.Play(1, audio.Rate)
 	speech := make([]int16, 10*block)
 	for i := range speech {
 		speech[i] = int16(i + 1000)
@@ -161,10 +161,31 @@ func TestResumeGoesOnAtTheSample(t *testing.T) {
 	}
 }
 
+// TestRates: at any rate a deck holds 200 ms and fades within 5 ms.
+func TestRates(t *testing.T) {
+	for _, rate := range []int{8000, audio.Rate, 22050, 24000, deck.MaxRate} {
+		d := deck.New(1)
+		d.Play(1, rate)
+		if err := d.Add(1, flat(rate/5)); err != nil {
+			t.Errorf("%d: %v", rate, err)
+		}
+		if err := d.Add(1, flat(1)); !errors.Is(err, deck.ErrFull) {
+			t.Errorf("%d: one more: %v, want ErrFull", rate, err)
+		}
+		pcm := make([]int16, rate/100)
+		d.Next(pcm)
+		d.Do(1, earshot.Cut)
+		d.Next(pcm)
+		if n := slices.Index(pcm, 0); n < rate/200-1 || n > rate/200 || slices.Max(pcm[n:]) != 0 {
+			t.Errorf("%d: silent after %d samples", rate, n)
+		}
+	}
+}
+
 func TestAddBeyondCredit(t *testing.T) {
 	d := deck.New(1)
-	d.Play(1)
-	if err := d.Add(1, flat(deck.Most)); err != nil {
+	d.Play(1, audio.Rate)
+	if err := d.Add(1, flat(deck.Most(audio.Rate))); err != nil {
 		t.Error(err)
 	}
 	if err := d.Add(1, flat(1)); !errors.Is(err, deck.ErrFull) {
@@ -184,8 +205,8 @@ func TestAddBeyondCredit(t *testing.T) {
 func TestDeck(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := deck.New(1)
-		d.Play(1)
-		credit, sent, told, out := deck.Most, 0, int64(0), int64(0)
+		d.Play(1, audio.Rate)
+		credit, sent, told, out := deck.Most(audio.Rate), 0, int64(0), int64(0)
 		ends, finished, cut := 0, false, false
 		next := func(t *rapid.T) {
 			pcm := make([]int16, rapid.IntRange(1, 400).Draw(t, "block"))
@@ -204,7 +225,7 @@ func TestDeck(t *testing.T) {
 				t.Fatal("a report after the end")
 			case r.Samples < told || r.Samples > int64(sent):
 				t.Fatalf("played %d, of %d that were sent, after %d", r.Samples, sent, told)
-			case credit > deck.Most:
+			case credit > deck.Most(audio.Rate):
 				t.Fatal("credit from nowhere")
 			case r.End && !cut && (!finished || r.Samples != int64(sent)):
 				t.Fatal("over before the end")
@@ -254,8 +275,8 @@ func TestDeck(t *testing.T) {
 
 func TestNextAllocatesNothing(t *testing.T) {
 	d := deck.New(0.5)
-	d.Play(1)
-	d.Add(1, flat(deck.Most))
+	d.Play(1, audio.Rate)
+	d.Add(1, flat(deck.Most(audio.Rate)))
 	pcm := make([]int16, block)
 	if n := testing.AllocsPerRun(100, func() {
 		d.Next(pcm)
@@ -268,7 +289,7 @@ func TestNextAllocatesNothing(t *testing.T) {
 func BenchmarkNext(b *testing.B) {
 	d := deck.New(0.5)
 	pcm, speech := make([]int16, block), flat(block)
-	d.Play(1)
+	d.Play(1, audio.Rate)
 	b.ReportAllocs()
 	for b.Loop() {
 		d.Add(1, speech)
@@ -289,11 +310,11 @@ func TestWokenOnce(t *testing.T) {
 			return false
 		}
 	}
-	d.Play(1)
+	d.Play(1, audio.Rate)
 	if !woken() {
 		t.Error("a speech does not wake the device")
 	}
-	d.Play(2)
+	d.Play(2, audio.Rate)
 	d.Finish(2, 0)
 	block := make([]int16, 160)
 	for d.Next(block) {

@@ -18,8 +18,8 @@ func TestSmooth(t *testing.T) {
 	lowered := int16(float64(loud)*audio.Decibels(-12) + 0.5)
 	rapid.Check(t, func(t *rapid.T) {
 		d := deck.New(1)
-		d.Play(1)
-		d.Add(1, flat(deck.Most))
+		d.Play(1, audio.Rate)
+		d.Add(1, flat(deck.Most(audio.Rate)))
 		level, since, last := int16(loud), 1000, int16(loud) // since is in samples, from the last control
 		paused, cut := false, false
 		t.Repeat(map[string]func(*rapid.T){
