@@ -24,11 +24,11 @@ FUZZTIME ?= 20s
 # go.work joins three modules: earshot, bench and tools. The pattern "work" means the packages
 # of all three; "./..." means those of earshot alone.
 #
-# The helpers hold C. Where nobody wants a voice (EARSHOT_WITHOUT=voice) or eyes
-# (EARSHOT_WITHOUT=camera), they are left out.
+# The helpers hold C. Where nobody wants a voice (EARSHOT_WITHOUT=voice), eyes
+# (EARSHOT_WITHOUT=camera) or neural models (EARSHOT_WITHOUT=neural), they are left out.
 comma := ,
 WITHOUT := $(subst $(comma), ,$(EARSHOT_WITHOUT))
-UNWANTED := $(if $(filter voice,$(WITHOUT)),/cmd/earshot-sound$$ /cmd/earshot-speech$$) $(if $(filter camera,$(WITHOUT)),/cmd/earshot-camera$$)
+UNWANTED := $(if $(filter voice,$(WITHOUT)),/cmd/earshot-sound$$ /cmd/earshot-speech$$) $(if $(filter camera,$(WITHOUT)),/cmd/earshot-camera$$) $(if $(filter neural,$(WITHOUT)),/cmd/earshot-neural$$)
 ifneq ($(strip $(UNWANTED)),)
 PACKAGES = $$(go list work | grep -v $(foreach package,$(UNWANTED),-e '$(package)'))
 else
@@ -87,6 +87,12 @@ build: ## build the programs into bin/
 	else \
 		echo 'without the helper that sees'; \
 	fi
+	@if scripts/setup neural; then \
+		echo scripts/neural/build bin; \
+		scripts/neural/build bin; \
+	else \
+		echo 'without the helper that runs neural models'; \
+	fi
 
 install: build ## build, and install for you (PREFIX, DESTDIR)
 	@PREFIX='$(PREFIX)' DESTDIR='$(DESTDIR)' scripts/install put
@@ -119,7 +125,7 @@ proof: ## the long counts, without the race detector
 
 test-core: ## the daemon and its tests in pure Go, without devices and servers
 	CGO_ENABLED=0 go build work
-	CGO_ENABLED=0 EARSHOT_WITHOUT=voice,camera,ollama,llama,discord,wyoming RAPID_CHECKS=300 go test -short work
+	CGO_ENABLED=0 EARSHOT_WITHOUT=voice,camera,neural,ollama,llama,discord,wyoming RAPID_CHECKS=300 go test -short work
 
 figures: ## measure each figure of the bench once, and train the voice prints
 	go test -timeout 40m $(ALONE)

@@ -17,6 +17,7 @@ require (
 	github.com/gordonklaus/portaudio v0.0.0-20250206071425-98a94950218b
 	github.com/gorilla/websocket v1.4.2
 	github.com/jfreymuth/pulse v0.1.1
+	github.com/k2-fsa/sherpa-onnx-go-linux v1.13.8
 	github.com/makiuchi-d/gozxing v0.1.1
 	github.com/maxhawkins/go-webrtcvad v0.0.0-20210121163624-be60036f3083
 	github.com/oklog/ulid/v2 v2.1.2
@@ -27,6 +28,7 @@ require (
 	github.com/rogpeppe/go-internal v1.16.0
 	github.com/thomas-vilte/dave-go v0.5.1
 	github.com/thomas-vilte/mls-go v1.6.0
+	github.com/yalue/onnxruntime_go v1.31.0
 	go.uber.org/goleak v1.3.0
 	go.yaml.in/yaml/v3 v3.0.4
 	gocv.io/x/gocv v0.31.0

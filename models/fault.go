@@ -13,6 +13,16 @@ type Fault struct {
 	Lasting bool   `json:"lasting,omitempty"` // no restart mends it
 }
 
+// NewFault describes err for people, for a helper to report.
+func NewFault(err error) Fault {
+	f := Fault{Text: err.Error(), Lasting: errors.Is(err, errors.ErrUnsupported)}
+	var curable interface{ Cure() string }
+	if errors.As(err, &curable) {
+		f.Cure = curable.Cure()
+	}
+	return f
+}
+
 // A FaultError is a fault that a helper itself reports.
 type FaultError struct{ fault Fault }
 

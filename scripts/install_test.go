@@ -32,6 +32,7 @@ func TestInstall(t *testing.T) {
 	write(root+"/bin/earshot", "#!/bin/sh\necho \"$@\"\n", 0o755)
 	write(root+"/bin/earshot-sound", "helper", 0o755)
 	write(root+"/bin/earshot-camera", "helper", 0o755)
+	write(root+"/bin/lib/libonnxruntime.so", "library", 0o755)
 	write(home+"/.local/state/earshot/journal/earshot.db", "said", 0o600)
 	run := func(what string, environ ...string) string {
 		t.Helper()
@@ -60,6 +61,7 @@ func TestInstall(t *testing.T) {
 		}
 		want := []string{
 			".local/bin/earshot", ".local/libexec/earshot/earshot-camera", ".local/libexec/earshot/earshot-sound",
+			".local/libexec/earshot/lib/libonnxruntime.so",
 			".local/share/bash-completion/completions/earshot", ".local/share/fish/vendor_completions.d/earshot.fish",
 			".local/share/systemd/user/earshot.service", ".local/share/zsh/site-functions/_earshot", kept,
 		}
@@ -80,7 +82,7 @@ func TestInstall(t *testing.T) {
 	staged := t.TempDir()
 	run("put", "DESTDIR="+staged, "PREFIX=/usr")
 	text, _ = os.ReadFile(staged + "/usr/share/systemd/user/earshot.service")
-	if got := below(staged); len(got) != 7 || string(text) != "service unit --program /usr/bin/earshot --systemd 0\n" {
+	if got := below(staged); len(got) != 8 || string(text) != "service unit --program /usr/bin/earshot --systemd 0\n" {
 		t.Errorf("in the package are %q, with the unit of %q", got, text)
 	}
 }

@@ -142,6 +142,9 @@ func TestSetup(t *testing.T) {
 		{"it can, without a voice", mute, "camera", "", false, ""},
 		{"it cannot", blind, "camera", "", true, ""},
 		{"it need not", debian, "camera", "EARSHOT_WITHOUT=camera", true, ""},
+		{"can neural models be run", none, "neural", "", false, ""},
+		{"they cannot", bare, "neural", "", true, ""},
+		{"they need not", debian, "neural", "EARSHOT_WITHOUT=neural", true, ""},
 		{"only the camera is missing", blind, "test", "", false, apt(eyes + " " + footage)},
 		{"only footage is missing", debian.but(func(m *machine) { m.footage = false }), "test", "", false, apt(footage)},
 		{"the camera is missing and not wanted", blind, "test", "EARSHOT_WITHOUT=camera", false, ""},
@@ -188,7 +191,7 @@ func TestSetup(t *testing.T) {
 			"\ta C++ compiler, for the Ollama server that the tests talk to\n" +
 			"\tthe header nlohmann/json.hpp, for that server\n" +
 			"\tthe header stb/stb_image.h, for that server\n" +
-			"The daemon builds without them (make build), and make test-core tests it. Install them and run this again, or do without: EARSHOT_WITHOUT=voice,camera,ollama,llama,discord,wyoming."},
+			"The daemon builds without them (make build), and make test-core tests it. Install them and run this again, or do without: EARSHOT_WITHOUT=voice,camera,neural,ollama,llama,discord,wyoming."},
 		{"another system that has clang", elsewhere.but(func(m *machine) { m.compilers = "clang c++"; m.headers = true; m.server = true }), "test", "", false, ""},
 		{"llama.cpp's server is missing", debian.but(func(m *machine) { m.llama = false }), "test", "", false,
 			"setup: building the llama.cpp server that the tests talk to, once: some minutes\n[build]"},
@@ -366,7 +369,7 @@ func program(t *testing.T, path, text string) {
 
 // TestScriptsParse has the shell read every script without running it.
 func TestScriptsParse(t *testing.T) {
-	for _, path := range []string{"setup", "fuzz", "vulncheck", "ollama/build", "llama/build", "discord/build", "../.ci/run"} {
+	for _, path := range []string{"setup", "fuzz", "vulncheck", "ollama/build", "llama/build", "discord/build", "neural/build", "neural/link", "../.ci/run"} {
 		if out, err := testkit.Command(t, "sh", "-n", path).CombinedOutput(); err != nil {
 			t.Errorf("%s: %v\n%s", path, err, out)
 		}

@@ -4,7 +4,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"strings"
 	"sync"
@@ -13,6 +12,7 @@ import (
 	"earshot"
 	"earshot/internal/audio"
 	"earshot/internal/helper"
+	"earshot/models"
 	"earshot/models/wire"
 )
 
@@ -36,29 +36,29 @@ const (
 // ones. When it is slow, the pipe to it fills.
 func hear(ctx context.Context, s *helper.Server, args []string) error {
 	ctx, stop := context.WithCancel(ctx)
-	h := &recogniser{s: s, requests: newRequests[wire.OpenHear]()}
+	h := &recogniser{s: s, Requests: wire.NewRequests[wire.OpenHear]()}
 	var parts sync.WaitGroup
 	defer parts.Wait()
 	defer stop()
 	ended := make(chan error, 1)
-	parts.Go(func() { ended <- s.Controls(h.control) })
+	parts.Go(func() { ended <- s.Controls(h.Control) })
 	select {
-	case <-h.opened:
+	case <-h.Opened:
 	case err := <-ended:
 		return err
 	}
 	watchLibrary(func(err error) {
-		s.Send(wire.FaultName, fault(err))
+		s.Send(wire.FaultName, models.NewFault(err))
 		<-ended
 	})
 	if err := h.open(args); err != nil {
-		s.Send(wire.FaultName, fault(err))
+		s.Send(wire.FaultName, models.NewFault(err))
 		return <-ended // the fault is in a pipe, which must stay open until it was read
 	}
 	defer h.words.close()
-	phraseSpotter, err := newPhraseSpotter(s, h.words, append(h.config.Phrases, h.config.Names...), args)
+	phraseSpotter, err := newPhraseSpotter(s, h.words, append(h.Config.Phrases, h.Config.Names...), args)
 	if err != nil {
-		s.Send(wire.FaultName, fault(err))
+		s.Send(wire.FaultName, models.NewFault(err))
 		return <-ended
 	}
 	h.phraseSpotter = phraseSpotter
@@ -69,18 +69,9 @@ func hear(ctx context.Context, s *helper.Server, args []string) error {
 	return s.Sounds(func(m helper.Sound) error { return h.take(ctx, m) })
 }
 
-// fault describes err for people, for the daemon to report.
-func fault(err error) wire.Fault {
-	f := wire.Fault{Text: err.Error(), Lasting: errors.Is(err, errors.ErrUnsupported)}
-	if c := interface{ Cure() string }(nil); errors.As(err, &c) {
-		f.Cure = c.Cure()
-	}
-	return f
-}
-
 // A recogniser turns streams into words. All of it but its requests belongs to one goroutine.
 type recogniser struct {
-	*requests[wire.OpenHear]
+	*wire.Requests[wire.OpenHear]
 	s *helper.Server
 
 	phraseSpotter *phraseSpotter
@@ -95,11 +86,11 @@ type recogniser struct {
 // open loads the recognition models.
 func (h *recogniser) open(in []string) (err error) {
 	defer h.s.Guard(opens)()
-	h.means = h.config.Means
+	h.means = h.Config.Means
 	if h.words, err = openWords(in); err != nil {
 		return err
 	}
-	if err = h.words.hear(h.config.Names, in); err != nil {
+	if err = h.words.hear(h.Config.Names, in); err != nil {
 		h.words.close()
 	}
 	return err
@@ -111,7 +102,7 @@ func (h *recogniser) take(ctx context.Context, m helper.Sound) error {
 		return h.phraseSpotter.take(ctx, m)
 	}
 	defer h.s.Guard(steps)()
-	if m.Stream <= h.cancelled.Load() {
+	if m.Stream <= h.Cancelled.Load() {
 		return h.abandon()
 	}
 	if m.Stream != h.stream {
@@ -155,7 +146,7 @@ func (h *recogniser) begin(stream uint32) error {
 // hear processes more of the utterance, and sends an interim result if it has changed.
 func (h *recogniser) hear(pcm []int16) error {
 	for piece := range slices.Chunk(pcm, audio.Samples) {
-		if h.stream <= h.cancelled.Load() {
+		if h.stream <= h.Cancelled.Load() {
 			return h.abandon()
 		}
 		if err := h.words.feed(piece); err != nil {
@@ -192,7 +183,7 @@ func (h *recogniser) finish() error {
 
 // checkHear tests what hear needs. A library that would end the process is blocked for ever
 // instead; the process ends soon, with all findings.
-func checkHear(in []string) roleCheck {
+func checkHear(in []string) helper.RoleCheck {
 	tried := make(chan error, 1)
 	watchLibrary(func(err error) {
 		tried <- err
@@ -200,10 +191,10 @@ func checkHear(in []string) roleCheck {
 	})
 	go func() { tried <- tryHear(in) }()
 	if err := <-tried; err != nil {
-		f := fault(err)
-		return roleCheck{Text: f.Text, Cure: f.Cure}
+		f := models.NewFault(err)
+		return helper.RoleCheck{Text: f.Text, Cure: f.Cure}
 	}
-	return roleCheck{Works: true, Text: "pocketsphinx recognises clean English"}
+	return helper.RoleCheck{Works: true, Text: "pocketsphinx recognises clean English"}
 }
 
 func tryHear(in []string) error {

@@ -15,73 +15,16 @@ package main
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
-	"maps"
 	"os"
-	"slices"
-	"strings"
 
 	"earshot/internal/helper"
 )
 
-// A role is one job of this program.
-type role struct {
-	// work does the job until the input closes. Args follow the role on the command line.
-	work func(ctx context.Context, s *helper.Server, args []string) error
-
-	// check reports whether the job could be done here, with the args that work would have.
-	check func(args []string) roleCheck
-}
-
 // roles are all of them.
-var roles = map[string]role{
-	"hear":  {hear, checkHear},
-	"media": {media, checkMedia},
-	"say":   {say, checkSay},
-}
+var roles = helper.Roles{Program: helper.SpeechProgram, All: map[string]helper.Role{
+	"hear":  {Work: hear, Check: checkHear},
+	"media": {Work: media, Check: checkMedia},
+	"say":   {Work: say, Check: checkSay},
+}}
 
-// A roleCheck is what check says about one role.
-type roleCheck struct {
-	Role  string `json:"role"`
-	Works bool   `json:"works"`
-	Text  string `json:"text"`           // what works, with its version, or why it does not
-	Cure  string `json:"cure,omitempty"` // what mends it
-}
-
-func main() { os.Exit(run(context.Background(), os.Args[1:])) }
-
-// run is the program; it returns the exit code. Standard output is reserved for the protocol
-// before any library can print there.
-func run(ctx context.Context, args []string) int {
-	names := slices.Sorted(maps.Keys(roles))
-	if len(args) > 0 && args[0] == "check" {
-		return check(names, args[1:])
-	}
-	if len(args) == 0 || roles[args[0]].work == nil {
-		fmt.Fprintf(os.Stderr, "earshot-speech: say which role: %s; or check\n", strings.Join(names, ", "))
-		return 2
-	}
-	work := roles[args[0]].work
-	err := helper.Serve(ctx, "earshot-speech "+args[0], helper.Stdio(os.Stdin, os.Stdout),
-		func(ctx context.Context, s *helper.Server) error { return work(ctx, s, args[1:]) })
-	if err != nil {
-		fmt.Fprintf(os.Stderr, "earshot-speech %s: %v\n", args[0], err)
-		return 1
-	}
-	return 0
-}
-
-// check prints the findings.
-func check(names, args []string) int {
-	findings := []roleCheck{}
-	for _, name := range names {
-		f := roles[name].check(args)
-		f.Role = name
-		findings = append(findings, f)
-	}
-	if err := json.NewEncoder(os.Stdout).Encode(findings); err != nil {
-		return 1
-	}
-	return 0
-}
+func main() { os.Exit(roles.Run(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }

@@ -111,15 +111,15 @@ type sourceError struct {
 func (t *sourceError) Error() string { return string(t.problem) + ": " + t.detail }
 
 // checkMedia reports which of the usual codecs are present.
-func checkMedia([]string) roleCheck {
+func checkMedia([]string) helper.RoleCheck {
 	usual := []astiav.CodecID{
 		astiav.CodecIDAac, astiav.CodecIDFlac, astiav.CodecIDMp3, astiav.CodecIDOpus,
 		astiav.CodecIDPcmS16Le, astiav.CodecIDVorbis,
 	}
-	f := roleCheck{Works: true, Text: "FFmpeg reads"}
+	f := helper.RoleCheck{Works: true, Text: "FFmpeg reads"}
 	for _, id := range usual {
 		if astiav.FindDecoder(id) == nil {
-			return roleCheck{Text: "this FFmpeg does not read " + id.Name(), Cure: "apt-get install libavcodec59"}
+			return helper.RoleCheck{Text: "this FFmpeg does not read " + id.Name(), Cure: "apt-get install libavcodec59"}
 		}
 		f.Text += " " + id.Name()
 	}

@@ -15,13 +15,13 @@ import (
 // say speaks; see package wire. When the daemon is slow to take the sound, the voice waits in the
 // middle of it.
 func say(ctx context.Context, s *helper.Server, _ []string) error {
-	t := &synthesiser{s: s, requests: newRequests[wire.OpenSay]()}
+	t := &synthesiser{s: s, Requests: wire.NewRequests[wire.OpenSay]()}
 	var parts sync.WaitGroup
 	defer parts.Wait()
 	ended := make(chan error, 1)
-	parts.Go(func() { ended <- s.Controls(t.control) })
+	parts.Go(func() { ended <- s.Controls(t.Control) })
 	select {
-	case <-t.opened:
+	case <-t.Opened:
 	case err := <-ended:
 		return err
 	}
@@ -37,7 +37,7 @@ func say(ctx context.Context, s *helper.Server, _ []string) error {
 
 // A synthesiser turns texts into sound. All of it but its requests belongs to one goroutine.
 type synthesiser struct {
-	*requests[wire.OpenSay]
+	*wire.Requests[wire.OpenSay]
 	s *helper.Server
 
 	voice *voice
@@ -47,7 +47,7 @@ type synthesiser struct {
 
 func (t *synthesiser) open() (err error) {
 	defer t.s.Guard(opens)()
-	t.voice, err = openVoice(t.config.Voice, t.config.Speed)
+	t.voice, err = openVoice(t.Config.Voice, t.Config.Speed)
 	return err
 }
 
@@ -57,11 +57,11 @@ func (t *synthesiser) take(m helper.Sound) error {
 	// Waiting for the daemon does not count as being stuck.
 	send := func(stream uint32, data []byte) bool {
 		working()
-		if t.err == nil && m.Stream > t.cancelled.Load() {
+		if t.err == nil && m.Stream > t.Cancelled.Load() {
 			t.err = t.s.SendSound(stream, data)
 		}
 		working = t.s.Guard(steps)
-		return t.err == nil && m.Stream > t.cancelled.Load()
+		return t.err == nil && m.Stream > t.Cancelled.Load()
 	}
 	defer func() { working() }()
 	t.voice.say(&speaker{
@@ -102,10 +102,10 @@ func sayable(text []byte) string {
 }
 
 // checkSay tries what say needs.
-func checkSay([]string) roleCheck {
+func checkSay([]string) helper.RoleCheck {
 	v, err := openVoice("slt", 1)
 	if err != nil {
-		return roleCheck{Text: err.Error()}
+		return helper.RoleCheck{Text: err.Error()}
 	}
 	n := 0
 	v.say(&speaker{
@@ -114,7 +114,7 @@ func checkSay([]string) roleCheck {
 		pcm:   func(pcm []int16) bool { n += len(pcm); return true },
 	})
 	if n == 0 {
-		return roleCheck{Text: "flite says nothing", Cure: "sudo apt-get install --reinstall libflite1"}
+		return helper.RoleCheck{Text: "flite says nothing", Cure: "sudo apt-get install --reinstall libflite1"}
 	}
-	return roleCheck{Works: true, Text: flite + " speaks English"}
+	return helper.RoleCheck{Works: true, Text: flite + " speaks English"}
 }

@@ -10,6 +10,7 @@ const (
 	SoundProgram  = "earshot-sound"
 	SpeechProgram = "earshot-speech"
 	CameraProgram = "earshot-camera"
+	NeuralProgram = "earshot-neural"
 )
 
 // NewDialer returns a dialer for a helper of earshot. Its own output goes to log; all processes

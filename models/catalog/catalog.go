@@ -31,6 +31,21 @@ const (
 // for each.
 type Kind string
 
+// The kinds of recognisers, with the parts that their loaders look for besides tokens. Those that
+// two roles have are loaded differently in each.
+const (
+	NemoCTC        Kind = "nemo_ctc"        // to hear or correct: model
+	NemoTransducer Kind = "nemo_transducer" // to hear or correct, such as Nemotron and Parakeet TDT: encoder, decoder, joiner
+	Zipformer2CTC  Kind = "zipformer2_ctc"  // to hear: model
+	Zipformer      Kind = "zipformer"       // to hear, as all transducers of icefall: encoder, decoder, joiner
+	Zipformer2     Kind = "zipformer2"      //
+	LSTM           Kind = "lstm"            //
+	Conformer      Kind = "conformer"       //
+	Moonshine      Kind = "moonshine"       // to correct, in the form of version 2: encoder, decoder
+	Whisper        Kind = "whisper"         // to correct: encoder, decoder
+	SenseVoice     Kind = "sense_voice"     // to correct: model
+)
+
 // A Set is a model with all that is needed to run it.
 type Set struct {
 	Name      string   `json:"name"`  // by which a person asks for it, such as kokoro

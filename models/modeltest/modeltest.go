@@ -55,22 +55,66 @@ func bin(hz float64) int {
 // vocabulary is the number of words, with that which is none.
 func vocabulary() int { return len(Words) + 1 }
 
-// WriteTransducer writes a streaming recogniser, of the kind of an LSTM transducer of icefall, into
-// a folder: encoder.onnx, decoder.onnx, joiner.onnx and tokens.txt.
-func WriteTransducer(folder string) error {
+// tokens returns the words of a recogniser, by their numbers.
+func tokens() []byte {
 	var tokens strings.Builder
 	tokens.WriteString("<blk> 0\n")
 	for i, w := range Words {
 		fmt.Fprintf(&tokens, "▁%s %d\n", w.Text, i+1)
 	}
+	return []byte(tokens.String())
+}
+
+// WriteTransducer writes a streaming recogniser, of the kind of an LSTM transducer of icefall, into
+// a folder: encoder.onnx, decoder.onnx, joiner.onnx and tokens.txt.
+func WriteTransducer(folder string) error {
 	return write(folder, map[string][]byte{
-		"encoder.onnx": encoder(), "decoder.onnx": decoder(), "joiner.onnx": joiner(), "tokens.txt": []byte(tokens.String()),
+		"encoder.onnx": encoder(), "decoder.onnx": decoder(), "joiner.onnx": joiner(), "tokens.txt": tokens(),
 	})
 }
 
-// encoder returns the network that scores the words in four frames each: a word is likelier than none
-// where its bin stands out of the mean of all by 4 nats.
-func encoder() []byte {
+// WriteCTC writes a streaming recogniser, of the kind of a FastConformer of NeMo with CTC, into a
+// folder: model.onnx and tokens.txt. Of the facts that programs read in it, those without are left
+// out.
+func WriteCTC(folder string, without ...string) error {
+	return write(folder, map[string][]byte{"model.onnx": ctc(without), "tokens.txt": tokens()})
+}
+
+// ctc returns the network of [WriteCTC]. What it remembers between chunks is nothing.
+func ctc(without []string) []byte {
+	var n network
+	n.input("audio_signal", float, "N", bins, "T")
+	n.input("length", integer, "N")
+	n.output("logprobs", float, "N", "T2", vocabulary())
+	n.output("encoded_lengths", integer, "N")
+	n.node("Transpose", "x", []string{"audio_signal"}, wholes("perm", 0, 2, 1))
+	n.scores("x")
+	n.node("LogSoftmax", "logprobs", []string{"scores"}, whole("axis", -1))
+	n.node("Identity", "encoded_lengths", []string{"length"})
+	facts := map[string]string{
+		"window_size": fmt.Sprint(chunk), "chunk_shift": fmt.Sprint(chunk), "subsampling_factor": fmt.Sprint(pooling),
+		"vocab_size": fmt.Sprint(len(Words)), // NeMo does not count that which is none
+	}
+	for _, cache := range []string{"cache_last_channel", "cache_last_time"} {
+		n.input(cache, float, "N", 1, 1, 1)
+		n.output(cache+"_next", float, "N", 1, 1, 1)
+		n.node("Identity", cache+"_next", []string{cache})
+		for _, dimension := range []string{"_dim1", "_dim2", "_dim3"} {
+			facts[cache+dimension] = "1"
+		}
+	}
+	n.input("cache_last_channel_len", integer, "N")
+	n.output("cache_last_channel_next_len", integer, "N")
+	n.node("Identity", "cache_last_channel_next_len", []string{"cache_last_channel_len"})
+	for _, fact := range without {
+		delete(facts, fact)
+	}
+	return n.encode(facts)
+}
+
+// scores adds what scores the words in four frames of x each, as "scores": a word is likelier than
+// none where its bin stands out of the mean of all by 4 nats.
+func (n *network) scores(x string) {
 	v := vocabulary()
 	weights, bias := make([]float32, bins*v), make([]float32, v)
 	for i, w := range Words {
@@ -82,6 +126,18 @@ func encoder() []byte {
 		}
 		bias[i+1] = -8
 	}
+	n.floats("weights", []int64{bins, int64(v)}, weights)
+	n.floats("bias", []int64{int64(v)}, bias)
+	n.node("Transpose", "turned", []string{x}, wholes("perm", 0, 2, 1))
+	n.node("AveragePool", "pooled", []string{"turned"}, wholes("kernel_shape", pooling), wholes("strides", pooling))
+	n.node("Transpose", "back", []string{"pooled"}, wholes("perm", 0, 2, 1))
+	n.node("MatMul", "product", []string{"back", "weights"})
+	n.node("Add", "scores", []string{"product", "bias"})
+}
+
+// encoder returns the network of a transducer that scores the words.
+func encoder() []byte {
+	v := vocabulary()
 	var n network
 	n.input("x", float, "N", "T", bins)
 	n.input("h", float, 1, "N", 1)
@@ -89,13 +145,8 @@ func encoder() []byte {
 	n.output("encoder_out", float, "N", "T2", v)
 	n.output("next_h", float, 1, "N", 1)
 	n.output("next_c", float, 1, "N", 1)
-	n.floats("weights", []int64{bins, int64(v)}, weights)
-	n.floats("bias", []int64{int64(v)}, bias)
-	n.node("Transpose", "turned", []string{"x"}, wholes("perm", 0, 2, 1))
-	n.node("AveragePool", "pooled", []string{"turned"}, wholes("kernel_shape", pooling), wholes("strides", pooling))
-	n.node("Transpose", "back", []string{"pooled"}, wholes("perm", 0, 2, 1))
-	n.node("MatMul", "scores", []string{"back", "weights"})
-	n.node("Add", "encoder_out", []string{"scores", "bias"})
+	n.scores("x")
+	n.node("Identity", "encoder_out", []string{"scores"})
 	n.node("Identity", "next_h", []string{"h"})
 	n.node("Identity", "next_c", []string{"c"})
 	return n.encode(map[string]string{

@@ -13,7 +13,6 @@ package remote
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"io"
 	"sync"
 
@@ -107,12 +106,7 @@ func (l *link) open(ctx context.Context) {
 		l.control(ctx, wire.ReadyName, nil)
 		return
 	}
-	f := models.Fault{Text: err.Error(), Lasting: errors.Is(err, errors.ErrUnsupported)}
-	var curable interface{ Cure() string }
-	if errors.As(err, &curable) {
-		f.Cure = curable.Cure()
-	}
-	l.control(ctx, wire.FaultName, f)
+	l.control(ctx, wire.FaultName, models.NewFault(err))
 }
 
 // control passes a message to the client, unless ctx has ended.

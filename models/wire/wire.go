@@ -1,12 +1,13 @@
-// Package wire defines the messages between the daemon and the helper earshot-speech, in the roles
-// hear and say, over the pipes of package helper.
+// Package wire defines the messages between the daemon and the helpers earshot-speech and
+// earshot-neural, in the roles hear and say, over the pipes of package helper.
 //
 // Hearing. The daemon sends Open first, and the helper answers Ready, or Fault and ends. Sound
 // then goes to the helper in streams of samples as package audio encodes them, each with a number
 // of its own that is never reused: an utterance, whose end is an empty message, or, with the bit
-// [Spot] set, a stretch in which only the phrases of Open are sought. Streams of utterances come
-// one after another. The helper answers with Partial, Final and Phrase; a Cancel, which overtakes
-// the sound, makes it discard one utterance.
+// [Spot] set, a stretch in which only the phrases of Open are sought. Streams of utterances begin in
+// the order of their numbers, and come one after another unless Ready says that they may come at the
+// same time. The helper answers with Partial, Final and Phrase; a Cancel, which overtakes the sound,
+// makes it discard one utterance.
 //
 // Saying. Open and Ready are the same. The sound to the helper is the text to say, one message per
 // stream; from the helper, messages with the bit [Words] set give where its words begin, then
@@ -22,6 +23,7 @@ import (
 	"math"
 
 	"earshot"
+	"earshot/internal/audio"
 	"earshot/internal/helper"
 	"earshot/models"
 )
@@ -59,6 +61,34 @@ type OpenHear struct {
 	// Means is what an earlier helper had learned about the microphone, so that a new one
 	// recognises the same words.
 	Means []float32 `json:"means,omitempty"`
+
+	// Only to earshot-neural:
+	Set      string `json:"set,omitempty"`      // the folder of the set of models to hear with
+	Second   string `json:"second,omitempty"`   // that of a set which corrects whole utterances; empty is none
+	Language string `json:"language,omitempty"` // of what people say, as two letters
+}
+
+// A ReadyHear is how a helper hears. That of a helper which does not say, such as earshot-speech, is
+// the zero value.
+type ReadyHear struct {
+	Chunk      int  `json:"chunk,omitempty"`      // after how many samples each its words may change; 0 is at any time
+	Tail       int  `json:"tail,omitempty"`       // how many samples after it was said a word is known at the latest; 0 is at once
+	Whole      bool `json:"whole,omitempty"`      // it knows the words only when an utterance has ended
+	Concurrent bool `json:"concurrent,omitempty"` // utterances may come at the same time
+}
+
+// DecodeReadyHear decodes one, and refuses what no correct helper sends.
+func DecodeReadyHear(c helper.Control) (r ReadyHear, err error) {
+	if len(c.Body) == 0 {
+		return r, nil
+	}
+	if err := c.Decode(&r); err != nil {
+		return r, err
+	}
+	if r.Chunk < 0 || r.Tail < 0 || r.Chunk > maxDelay || r.Tail > maxDelay {
+		return ReadyHear{}, fmt.Errorf("%w: an impossible delay", helper.ErrProtocol)
+	}
+	return r, nil
 }
 
 // A Hypothesis is the recognition of an utterance, interim or final.
@@ -81,6 +111,8 @@ type Phrase struct {
 const (
 	MaxMeans = 64      // coefficients; the model has 13
 	maxMean  = 1 << 10 // of one coefficient; those of speech are below 100
+
+	maxDelay = 10 * audio.Rate // samples; the slowest streaming model has 1.4 s
 )
 
 // DecodeHypothesis decodes one, and refuses what no correct helper sends.

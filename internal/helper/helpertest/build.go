@@ -7,6 +7,7 @@ import (
 	"sync"
 	"testing"
 
+	"earshot/internal/helper"
 	"earshot/internal/testkit"
 )
 
@@ -18,7 +19,7 @@ var built struct {
 }
 
 // Build builds the real helpers with these names, such as earshot-sound, once per test binary, and
-// returns their directory. A test that may run without a voice, or without a camera, is skipped;
+// returns their directory. A test that may run without a voice, a camera or neural models is skipped;
 // see [testkit.Need]. The caller must call [Remove] when all tests are over.
 func Build(t testing.TB, names ...string) (dir string) {
 	t.Helper()
@@ -47,8 +48,11 @@ func Build(t testing.TB, names ...string) (dir string) {
 
 // needed returns what a test needs in order to use a helper.
 func needed(name string) string {
-	if name == "earshot-camera" {
+	switch name {
+	case helper.CameraProgram:
 		return "camera"
+	case helper.NeuralProgram:
+		return "neural"
 	}
 	return "voice"
 }

@@ -1,0 +1,154 @@
+//go:build cgo
+
+package main
+
+import (
+	"encoding/json"
+	"math"
+
+	sherpa "github.com/k2-fsa/sherpa-onnx-go-linux"
+
+	"earshot/internal/audio"
+	"earshot/models/catalog"
+	"earshot/models/wire"
+)
+
+// melBins is how many values a frame of 10 ms has that the models are given.
+const melBins = 80
+
+// A streaming recogniser knows the words while somebody speaks.
+type streaming struct {
+	r           *sherpa.OnlineRecognizer
+	chunk, tail int  // in samples; see wire.ReadyHear
+	sure        bool // it says how sure it is of each word
+}
+
+// openStreaming loads a streaming model. A transducer is loaded by the kind of the set, since the
+// library would follow a null pointer if the file does not name it.
+func openStreaming(set catalog.Installed) (*streaming, error) {
+	m := sherpa.OnlineModelConfig{Tokens: set.File("tokens"), NumThreads: 1, Provider: "cpu"}
+	needs := []string{"tokens", "model"}
+	switch set.Kind {
+	case catalog.NemoCTC:
+		m.NemoCtc.Model = set.File("model")
+	case catalog.Zipformer2CTC:
+		m.Zipformer2Ctc.Model = set.File("model")
+	case catalog.Zipformer, catalog.Zipformer2, catalog.LSTM, catalog.Conformer, catalog.NemoTransducer:
+		needs = []string{"tokens", "encoder", "decoder", "joiner"}
+		m.Transducer = sherpa.OnlineTransducerModelConfig{Encoder: set.File("encoder"), Decoder: set.File("decoder"), Joiner: set.File("joiner")}
+		if set.Kind != catalog.NemoTransducer { // which is known by its decoder
+			m.ModelType = string(set.Kind)
+		}
+	default:
+		return nil, &setError{set.Name, "earshot has no loader for " + string(set.Kind)}
+	}
+	if err := hasParts(set, needs...); err != nil {
+		return nil, err
+	}
+	r := sherpa.NewOnlineRecognizer(&sherpa.OnlineRecognizerConfig{
+		FeatConfig:     sherpa.FeatureConfig{SampleRate: audio.Rate, FeatureDim: melBins},
+		ModelConfig:    m,
+		DecodingMethod: "greedy_search", // others write letters into silence, and CTC has none
+	})
+	if r == nil {
+		return nil, &setError{set.Name, "it cannot be loaded"}
+	}
+	s := &streaming{r: r, sure: len(needs) > 2}
+	if s.tail, s.chunk = s.measure(); s.chunk == 0 {
+		return nil, &setError{set.Name, "it waits for more sound for ever"}
+	}
+	return s, nil
+}
+
+// measure returns how many samples of silence a fresh stream needs until it decodes for the first
+// time, and how many more until the second. A word that is followed by as many as the first needs is
+// surely decoded.
+func (s *streaming) measure() (first, next int) {
+	const most = 5 * audio.Rate
+	u := s.begin().(*streamed)
+	defer u.close()
+	still := make([]float32, audio.Samples/2)
+	for n := len(still); n <= most; n += len(still) {
+		u.stream.AcceptWaveform(audio.Rate, still)
+		if !s.r.IsReady(u.stream) {
+			continue
+		}
+		s.r.Decode(u.stream)
+		if first > 0 {
+			return first, n - first
+		}
+		first = n
+	}
+	return first, 0
+}
+
+// ready implements recogniser.
+func (s *streaming) ready() wire.ReadyHear {
+	return wire.ReadyHear{Chunk: s.chunk, Tail: s.tail, Concurrent: true}
+}
+
+// begin implements recogniser.
+func (s *streaming) begin() utterance { return &streamed{of: s, stream: sherpa.NewOnlineStream(s.r)} }
+
+// A streamed utterance is decoded while it comes.
+type streamed struct {
+	of     *streaming
+	stream *sherpa.OnlineStream
+	fed    int // samples
+	steps  int // how often something was decoded
+}
+
+// feed implements utterance.
+func (u *streamed) feed(pcm []float32) {
+	u.stream.AcceptWaveform(audio.Rate, pcm)
+	u.fed += len(pcm)
+	u.decode()
+}
+
+func (u *streamed) decode() {
+	for u.of.r.IsReady(u.stream) {
+		u.of.r.Decode(u.stream)
+		u.steps++
+	}
+}
+
+// text implements utterance.
+func (u *streamed) text() (words string, heard int) {
+	if u.steps == 0 {
+		return "", 0
+	}
+	return u.of.r.GetResult(u.stream).Text, min(u.fed, u.of.tail+(u.steps-1)*u.of.chunk)
+}
+
+// finish implements utterance. Silence follows, without which the last word would be lost.
+func (u *streamed) finish() (words string, confidence float64) {
+	u.stream.AcceptWaveform(audio.Rate, make([]float32, u.of.tail))
+	u.stream.InputFinished()
+	u.decode()
+	is := u.of.r.GetResult(u.stream)
+	if !u.of.sure {
+		return is.Text, 1
+	}
+	var said struct {
+		Tokens []float32 `json:"ys_probs"`
+	}
+	if json.Unmarshal([]byte(is.Json), &said) != nil {
+		return is.Text, 1
+	}
+	return is.Text, sureness(said.Tokens)
+}
+
+// sureness returns the geometric mean of probabilities, from their logarithms.
+func sureness(logs []float32) float64 {
+	if len(logs) == 0 {
+		return 1
+	}
+	sum := 0.0
+	for _, l := range logs {
+		sum += float64(l)
+	}
+	return min(1, math.Exp(sum/float64(len(logs)))) // not a number becomes 1
+}
+
+// close implements utterance.
+func (u *streamed) close() { sherpa.DeleteOnlineStream(u.stream) }

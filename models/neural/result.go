@@ -1,0 +1,20 @@
+// Package neural is the daemon's side of the helper earshot-neural: which sets of models are on this
+// machine, whether their files are what they should be, and how well they run here. A set is tried in
+// a process of its own before it is used, since a file that is damaged ends the process that loads it.
+//
+// Nothing is read continuously here, so there is no slow reader.
+package neural
+
+import "earshot/models"
+
+// A Result is how well a set runs on this machine, as earshot-neural prints it when it probes.
+type Result struct {
+	Chunk  int     `json:"chunk,omitempty"` // of one that hears, in samples; see wire.ReadyHear
+	Tail   int     `json:"tail,omitempty"`
+	Rate   int     `json:"rate,omitempty"` // of a voice, in samples per second
+	Memory int64   `json:"memory"`         // of the process that runs it, at most, in bytes
+	Start  float64 `json:"start"`          // how long it takes to load, in seconds
+	Speed  float64 `json:"speed"`          // the real-time factor: seconds of computing for a second of sound
+
+	Fault *models.Fault `json:"fault,omitempty"` // why it cannot be used, if that can be said
+}
