@@ -4,6 +4,7 @@
 // has one role a process, named by its first argument:
 //
 //	hear   recognition
+//	sense  whether there is a voice, and whether its speaker has finished
 //
 // It decides nothing: the daemon says which set of models to run, and what to do, over the protocol
 // of package helper. With probe and the folder of a set, instead of a role, it tries the set and
@@ -24,7 +25,8 @@ import (
 
 // roles are all of them.
 var roles = helper.Roles{Program: helper.NeuralProgram, All: map[string]helper.Role{
-	"hear": {Work: hear, Check: checkRuntime},
+	"hear":  {Work: hear, Check: checkRuntime},
+	"sense": {Work: sense, Check: checkRuntime},
 }}
 
 func main() {

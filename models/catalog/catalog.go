@@ -46,6 +46,12 @@ const (
 	SenseVoice     Kind = "sense_voice"     // to correct: model
 )
 
+// The kinds of models that sense voices, each of one part, model.
+const (
+	Silero    Kind = "silero"     // in the form of version 5 and later
+	SmartTurn Kind = "smart_turn" // in the form of version 3
+)
+
 // A Set is a model with all that is needed to run it.
 type Set struct {
 	Name      string   `json:"name"`  // by which a person asks for it, such as kokoro
