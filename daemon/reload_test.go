@@ -113,6 +113,8 @@ var others = map[string]string{
 	"outlets.discord.voice_name":                 "rms",
 	"speech.hear.engine":                         "embedded",
 	"speech.hear.language":                       "de",
+	"speech.hear.neural.model":                   "parakeet",
+	"speech.hear.neural.second":                  "whisper",
 	"speech.hear.wyoming.address":                "localhost:10",
 	"speech.hear.openai.url":                     "http://localhost:9",
 	"speech.hear.openai.api_key":                 "hush",

@@ -16,6 +16,7 @@ import (
 	"earshot/internal/supervise"
 	"earshot/models/engine"
 	hearing "earshot/models/hear"
+	"earshot/models/neural"
 	"earshot/models/stt"
 	"earshot/models/tts"
 	"earshot/outlets/loudspeaker"
@@ -205,7 +206,7 @@ func (d *Daemon) microphone(cfg *config.Config, c microphone.Capture) (*micropho
 		})
 	}
 	embedded := helper.NewDialer(d.log, helper.SpeechProgram, "hear")
-	engines := cfg.Speech.Recognisers(embedded)
+	engines := cfg.Speech.Recognisers(embedded, neural.Open(d.log))
 	hear := recogniser(engine.New("hears", engines, d.report).Dial)
 	ears, parts := microphone.UseSTT(hear), []part{{name: "recognition", run: hear.Run}}
 	if !engines[0].IsEmbedded() {

@@ -23,6 +23,9 @@ func NewFault(err error) Fault {
 	return f
 }
 
+// Err returns f as a [*FaultError].
+func (f Fault) Err() error { return &FaultError{f} }
+
 // A FaultError is a fault that a helper itself reports.
 type FaultError struct{ fault Fault }
 

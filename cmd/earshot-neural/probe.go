@@ -52,7 +52,7 @@ func probeSet(dir string) (r neural.Result, err error) {
 	}
 	try := probes[set.Role]
 	if try == nil {
-		return r, &setError{set.Name, fmt.Sprintf("earshot has no use for the role %s", set.Role)}
+		return r, &neural.SetError{Name: set.Name, Text: fmt.Sprintf("earshot has no use for the role %s", set.Role)}
 	}
 	if r, err = try(set); err != nil {
 		return r, err

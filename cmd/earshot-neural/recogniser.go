@@ -9,6 +9,7 @@ import (
 
 	"earshot"
 	"earshot/models/catalog"
+	"earshot/models/neural"
 	"earshot/models/wire"
 )
 
@@ -33,17 +34,6 @@ type utterance interface {
 	close()
 }
 
-// A setError says that a set cannot be used, for a reason which no restart mends.
-type setError struct{ name, text string }
-
-// Error says why.
-func (e *setError) Error() string {
-	return fmt.Sprintf("the model %s cannot be used: %s", e.name, e.text)
-}
-
-// Cure says how to mend it.
-func (e *setError) Cure() string { return "fetch it again: earshot models get " + e.name }
-
 // openRecogniser loads a set of models that recognise. A file that is not what it should be can end
 // the process.
 func openRecogniser(dir, language string) (recogniser, error) {
@@ -57,7 +47,7 @@ func openRecogniser(dir, language string) (recogniser, error) {
 	case catalog.Correct:
 		return openWhole(set, language)
 	}
-	return nil, &setError{set.Name, "it is no recogniser"}
+	return nil, &neural.SetError{Name: set.Name, Text: "it is no recogniser"}
 }
 
 // openSet reads the description of a set, whose files are all there.
@@ -68,7 +58,7 @@ func openSet(dir string) (catalog.Installed, error) {
 	}
 	for part := range set.Files {
 		if about, err := os.Stat(set.File(part)); err != nil || about.IsDir() {
-			return set, &setError{set.Name, "its file " + set.Files[part].Path + " is missing"}
+			return set, &neural.SetError{Name: set.Name, Text: "its file " + set.Files[part].Path + " is missing"}
 		}
 	}
 	return set, nil
@@ -78,7 +68,7 @@ func openSet(dir string) (catalog.Installed, error) {
 func hasParts(set catalog.Installed, parts ...string) error {
 	for _, part := range parts {
 		if set.File(part) == "" {
-			return &setError{set.Name, fmt.Sprintf("a %s has a file %s, and its description names none", set.Kind, part)}
+			return &neural.SetError{Name: set.Name, Text: fmt.Sprintf("a %s has a file %s, and its description names none", set.Kind, part)}
 		}
 	}
 	return nil

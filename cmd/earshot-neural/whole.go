@@ -9,6 +9,7 @@ import (
 
 	"earshot/internal/audio"
 	"earshot/models/catalog"
+	"earshot/models/neural"
 	"earshot/models/wire"
 )
 
@@ -39,7 +40,7 @@ func openWhole(set catalog.Installed, language string) (*whole, error) {
 		needs = []string{"tokens", "encoder", "decoder"}
 		m.Moonshine = sherpa.OfflineMoonshineModelConfig{Encoder: set.File("encoder"), MergedDecoder: set.File("decoder")}
 	default:
-		return nil, &setError{set.Name, "earshot has no loader for " + string(set.Kind)}
+		return nil, &neural.SetError{Name: set.Name, Text: "earshot has no loader for " + string(set.Kind)}
 	}
 	if err := hasParts(set, needs...); err != nil {
 		return nil, err
@@ -50,7 +51,7 @@ func openWhole(set catalog.Installed, language string) (*whole, error) {
 		DecodingMethod: "greedy_search",
 	})
 	if r == nil {
-		return nil, &setError{set.Name, "it cannot be loaded"}
+		return nil, &neural.SetError{Name: set.Name, Text: "it cannot be loaded"}
 	}
 	return &whole{r}, nil
 }

@@ -14,6 +14,7 @@ import (
 	"earshot/internal/helper"
 	"earshot/internal/sound"
 	"earshot/models/engine"
+	"earshot/models/neural"
 )
 
 // Senses looks at whatever the configuration wants earshot to hear and
@@ -60,7 +61,8 @@ func Voice(ctx context.Context, cfg *config.Config) VoiceFindings {
 	var hear, say chosenEngine
 	g.Go(func() {
 		roles := SpeechRoles(ctx)
-		hear = chooseEngine(ctx, cfg.Speech.Recognisers(nil), roles["hear"])
+		models := neural.Open(slog.New(slog.DiscardHandler))
+		hear = chooseEngine(ctx, cfg.Speech.Recognisers(nil, models), roles["hear"])
 		say = chooseEngine(ctx, cfg.Speech.Voices(nil), roles["say"])
 	})
 	g.Wait()
@@ -101,6 +103,9 @@ func chooseEngine(ctx context.Context, engines []engine.Engine, embedded Role) (
 		err := e.Check(ctx)
 		if err == nil {
 			is.Role, is.by = Role{Finding: Finding{Works: true}}, e.Name
+			if e.Why != "" {
+				is.by += ", " + e.Why
+			}
 			if e.Elsewhere {
 				is.by += ", to which everything goes that is said"
 			}
@@ -112,10 +117,13 @@ func chooseEngine(ctx context.Context, engines []engine.Engine, embedded Role) (
 	return is
 }
 
-// explain adds to a text why no better engine does it.
+// explain adds to a text why no better engine does it, and what mends that.
 func (c chosenEngine) explain(text string) string {
 	for _, err := range c.better {
 		text = strings.TrimPrefix(text+"; "+err.Error(), "; ")
+		if cure := Cure(err); cure != "" {
+			text += " (" + cure + ")"
+		}
 	}
 	return text
 }

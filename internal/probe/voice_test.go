@@ -13,6 +13,7 @@ import (
 	"earshot/internal/helper"
 	"earshot/internal/sound"
 	"earshot/models/engine"
+	"earshot/models/neural"
 )
 
 // TestRoles: what the speech helper reports about itself is passed on. A helper that is merely slow
@@ -89,6 +90,7 @@ func TestChooseEngine(t *testing.T) {
 	well := func(context.Context) error { return nil }
 	away := func(context.Context) error { return errors.New("no server answers at a") }
 	wrong := func(context.Context) error { return fmt.Errorf("it is no recogniser: %w", errors.ErrUnsupported) }
+	slow := func(context.Context) error { return &neural.SlowError{Name: "a", Speed: 0.7} }
 	works := Role{Finding: Finding{Works: true}}
 	missing := Role{Finding: Finding{Text: "no model", Cure: "install one"}}
 	embedded := engine.Engine{Name: "embedded"}
@@ -102,6 +104,8 @@ func TestChooseEngine(t *testing.T) {
 	}{
 		{"embedded", []engine.Engine{embedded}, works, true, true, "here"},
 		{"server", []engine.Engine{{Name: "a", Check: well}, embedded}, missing, true, true, "by a"},
+		{"model", []engine.Engine{{Name: "a", Why: "the best", Check: well}, embedded}, missing, true, true, "by a, the best"},
+		{"slow model", []engine.Engine{{Name: "a", Check: slow}, embedded}, works, true, true, "here; the model a is too slow for this machine: 0.7 seconds for a second of sound (install a smaller one; to use it all the same, name it in the configuration)"},
 		{"elsewhere", []engine.Engine{{Name: "a", Check: well, Elsewhere: true}}, missing, true, true, "by a, to which everything goes that is said"},
 		{"server away", []engine.Engine{{Name: "a", Check: away}, embedded}, works, true, true, "here; no server answers at a"},
 		{"nothing else", []engine.Engine{{Name: "a", Check: away}}, works, false, true, ""},

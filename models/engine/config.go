@@ -1,11 +1,17 @@
 package engine
 
 import (
+	"cmp"
+	"context"
 	"errors"
+	"path/filepath"
 	"slices"
+	"strings"
 
 	"earshot/internal/field"
 	"earshot/internal/helper"
+	"earshot/models/catalog"
+	"earshot/models/neural"
 	"earshot/models/openaispeech"
 	"earshot/models/remote"
 	"earshot/models/wyoming"
@@ -13,8 +19,9 @@ import (
 
 // The values of [Hear.Engine] and [Say.Engine].
 const (
-	Auto     = "auto"     // the first server that has an address, and then what comes with the program
+	Auto     = "auto"     // neural models that are installed, then servers that have an address, then what comes with the program
 	Embedded = "embedded" // what comes with the program
+	Neural   = "neural"   // models that are installed; only to hear
 	Wyoming  = "wyoming"  // a server of Home Assistant's kind
 	OpenAI   = "openai"   // a server with OpenAI's protocol for sound
 )
@@ -33,8 +40,15 @@ type Config struct {
 type Hear struct {
 	Engine   string            `yaml:"engine"`
 	Language string            `yaml:"language"` // as two letters, such as en; only of what people say
+	Neural   NeuralRecogniser  `yaml:"neural"`
 	Wyoming  WyomingRecogniser `yaml:"wyoming"`
 	OpenAI   OpenAIRecogniser  `yaml:"openai"`
+}
+
+// A NeuralRecogniser is models on this machine that recognise speech.
+type NeuralRecogniser struct {
+	Model  string `yaml:"model"`  // the name of one that is installed, or a folder; "" is the best that is fast enough here
+	Second string `yaml:"second"` // of one that corrects what was heard when an utterance has ended; "" is none
 }
 
 // A WyomingRecogniser is a server that recognises speech.
@@ -91,12 +105,14 @@ func (c Config) Validate() error {
 	h, s := c.Hear, c.Say
 	return errors.Join(
 		field.Under("hear", errors.Join(
-			c.validate(h.Engine, h.Wyoming.Address, h.OpenAI.URL),
+			c.validate(h.Engine, []string{Auto, Embedded, Neural, Wyoming, OpenAI}, h.Wyoming.Address, h.OpenAI.URL),
 			h.validateLanguage(),
+			validateModel("neural.model", h.Neural.Model),
+			validateModel("neural.second", h.Neural.Second),
 			named("openai.model", h.OpenAI.Model),
 		)),
 		field.Under("say", errors.Join(
-			c.validate(s.Engine, s.Wyoming.Address, s.OpenAI.URL),
+			c.validate(s.Engine, []string{Auto, Embedded, Wyoming, OpenAI}, s.Wyoming.Address, s.OpenAI.URL),
 			named("openai.model", s.OpenAI.Model),
 			named("openai.voice", s.OpenAI.Voice),
 			s.OpenAI.validateSpeed(),
@@ -105,9 +121,10 @@ func (c Config) Validate() error {
 }
 
 // validate reports what is wrong with the engine of a role and its servers.
-func (c Config) validate(engine, address, url string) error {
-	if !slices.Contains([]string{Auto, Embedded, Wyoming, OpenAI}, engine) {
-		return field.Errorf("engine", "is %q; must be auto, embedded, wyoming or openai", engine)
+func (c Config) validate(engine string, engines []string, address, url string) error {
+	if !slices.Contains(engines, engine) {
+		last := len(engines) - 1
+		return field.Errorf("engine", "is %q; must be %s or %s", engine, strings.Join(engines[:last], ", "), engines[last])
 	}
 	server, wrong := wyoming.ParseServer(address)
 	_, bad := openaispeech.ParseURL(url)
@@ -132,6 +149,14 @@ func (c Config) place(key, value string, needed, wrong, local bool, form string)
 	return nil
 }
 
+// validateModel reports what is wrong with which model is wanted.
+func validateModel(key, model string) error {
+	if model != "" && !filepath.IsAbs(model) && filepath.Base(model) != model {
+		return field.Errorf(key, "is neither the name of a model, such as earshot models list shows, nor the whole path of a folder")
+	}
+	return nil
+}
+
 func named(key, name string) error {
 	if name == "" {
 		return field.Errorf(key, "is empty; write what the server calls it")
@@ -143,8 +168,8 @@ func (h Hear) validateLanguage() error {
 	if len(h.Language) != 2 || h.Language[0] < 'a' || h.Language[0] > 'z' || h.Language[1] < 'a' || h.Language[1] > 'z' {
 		return field.Errorf("language", "is %.20q; must be two letters, such as en", h.Language)
 	}
-	if h.Language != english && (h.Engine == Embedded || h.Wyoming.Address == "" && h.OpenAI.URL == "") {
-		return field.Errorf("language", "is %s, but the embedded recogniser knows English only; give the address of a speech server, or set it to en", h.Language)
+	if h.Language != english && h.Engine == Embedded {
+		return field.Errorf("language", "is %s, but the embedded recogniser knows English only; set engine to auto, or language to en", h.Language)
 	}
 	return nil
 }
@@ -156,9 +181,12 @@ func (v OpenAIVoice) validateSpeed() error {
 	return nil
 }
 
-// Recognisers returns the engines that recognise speech, the best first. C must be valid. Embedded is
-// the one that comes with the program.
-func (c Config) Recognisers(embedded helper.Dialer) (all []Engine) {
+// Recognisers returns the engines that recognise speech, at least one, the best first. C must be valid.
+// Embedded is the one that comes with the program, and models are those that are installed.
+func (c Config) Recognisers(embedded helper.Dialer, models neural.Library) (all []Engine) {
+	if h := c.Hear; h.Engine == Auto || h.Engine == Neural {
+		all = h.models(models)
+	}
 	if h := c.Hear; h.Wyoming.Address != "" && (h.Engine == Auto || h.Engine == Wyoming) {
 		server, _ := wyoming.ParseServer(h.Wyoming.Address)
 		all = append(all, recogniser(wyomingName(server), !server.Local(), wyoming.Recogniser{Server: server, Model: h.Wyoming.Model, Language: h.Language}))
@@ -170,7 +198,54 @@ func (c Config) Recognisers(embedded helper.Dialer) (all []Engine) {
 	if c.Hear.Language == english {
 		all = append(all, Engine{Name: "the embedded recogniser", Dial: embedded})
 	}
+	if len(all) == 0 {
+		all = []Engine{missing(c.Hear.Language)}
+	}
 	return all
+}
+
+// models returns the engine that is made of models on this machine, if there is one or must be.
+func (h Hear) models(library neural.Library) []Engine {
+	first, installed := library.Best(catalog.Hear, h.Language)
+	why := "the best that is installed for " + h.Language
+	var err error
+	if h.Neural.Model != "" {
+		first, err = library.Find(h.Neural.Model)
+		installed, why = true, "as the configuration says"
+	}
+	if !installed && h.Engine == Auto {
+		return nil
+	} else if !installed {
+		return []Engine{missing(h.Language)}
+	}
+	var second catalog.Installed
+	if err == nil && h.Neural.Second != "" {
+		second, err = library.Find(h.Neural.Second)
+	}
+	if err != nil {
+		return []Engine{broken("the model "+cmp.Or(h.Neural.Model, first.Name), err)}
+	}
+	check := func(ctx context.Context) error {
+		r, err := library.Check(ctx, first)
+		if err == nil && h.Neural.Model == "" && r.Speed >= neural.Fast {
+			err = &neural.SlowError{Name: first.Name, Speed: r.Speed}
+		}
+		if err == nil && second.Name != "" {
+			_, err = library.Check(ctx, second)
+		}
+		return err
+	}
+	return []Engine{{Name: "the model " + first.Name, Why: why, Dial: library.Hear(first, second, h.Language, check), Check: check}}
+}
+
+// missing returns the engine that stands for a model which is not installed.
+func missing(language string) Engine {
+	return broken("a model that is installed", &neural.MissingError{Language: language})
+}
+
+// broken returns an engine that is never well.
+func broken(name string, err error) Engine {
+	return Engine{Name: name, Dial: func() (helper.Link, error) { return nil, err }, Check: func(context.Context) error { return err }}
 }
 
 // Voices returns the engines that speak, as Recognisers does.

@@ -1,10 +1,15 @@
 package engine_test
 
 import (
+	"encoding/json"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
+	"earshot/models/catalog"
 	"earshot/models/engine"
+	"earshot/models/neural"
 )
 
 // TestConfig: what is wrong is said with what to write instead, and the engines are in order.
@@ -41,7 +46,9 @@ func TestConfig(t *testing.T) {
 		{"no voice", func(c *engine.Config) { c.Say.OpenAI.Voice = "" }, "say.openai.voice: is empty", ""},
 		{"mad speed", func(c *engine.Config) { c.Say.OpenAI.Speed = 9 }, "say.openai.speed: is 9; must be from 0.25 to 4", ""},
 		{"other engine", func(c *engine.Config) { c.Say.Engine = "piper" }, "say.engine: is \"piper\"; must be auto, embedded, wyoming or openai", ""},
-		{"german here", func(c *engine.Config) { c.Hear.Language = "de" }, "hear.language: is de, but", ""},
+		{"german here", func(c *engine.Config) { c.Hear.Engine, c.Hear.Language = "embedded", "de" }, "hear.language: is de, but", ""},
+		{"half a path", func(c *engine.Config) { c.Hear.Neural.Model = "a/b" }, "hear.neural.model: is neither", ""},
+		{"no voices yet", func(c *engine.Config) { c.Say.Engine = "neural" }, "say.engine: is \"neural\"; must be auto, embedded, wyoming or openai", ""},
 		{"no language", func(c *engine.Config) { c.Hear.Language = "english" }, "hear.language: is \"english\"; must be two letters", ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -64,8 +71,75 @@ func TestConfig(t *testing.T) {
 				}
 				return strings.Join(is, " ")
 			}
-			if ears, voices := names(c.Recognisers(nil)), names(c.Voices(nil)); ears != tt.ears || voices != tt.voices {
+			if ears, voices := names(c.Recognisers(nil, neural.Library{Dir: t.TempDir()})), names(c.Voices(nil)); ears != tt.ears || voices != tt.voices {
 				t.Errorf("it hears by %q and speaks by %q", ears, voices)
+			}
+		})
+	}
+}
+
+// TestModels: the largest set for the language is chosen that nobody forbids to use, or the one that
+// is named; and where there is none, an engine says so.
+func TestModels(t *testing.T) {
+	library := neural.Library{Dir: t.TempDir()}
+	for _, set := range []catalog.Set{
+		{Name: "small", Role: catalog.Hear, Languages: []string{"en", "de"}},
+		{Name: "larger", Role: catalog.Hear, Languages: []string{"en"}},
+		{Name: "licensed too strictly", Role: catalog.Hear, Languages: []string{"en"}, Licence: catalog.Licence{NonCommercial: true}},
+		{Name: "whole", Role: catalog.Correct, Languages: []string{"en", "fr"}},
+		{Name: "voice for all the world", Role: catalog.Say, Languages: []string{"en", "fr"}},
+	} {
+		set.Kind, set.Files = catalog.NemoCTC, map[string]catalog.File{"model": {Path: "model.onnx", Bytes: int64(len(set.Name))}}
+		text, err := json.Marshal(set)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Mkdir(filepath.Join(library.Dir, set.Name), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(library.Dir, set.Name, catalog.Description), text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, tt := range []struct {
+		name string
+		set  func(*engine.Config)
+		ears string // by their names
+		why  string // why the first is chosen, or why it does not work
+	}{
+		{"default", func(c *engine.Config) {}, "the model larger, the embedded recogniser", "the best that is installed for en"},
+		{"only models", func(c *engine.Config) { c.Hear.Engine = "neural" }, "the model larger, the embedded recogniser", "the best that is installed for en"},
+		{"no models", func(c *engine.Config) { c.Hear.Engine = "embedded" }, "the embedded recogniser", ""},
+		{"and a server", func(c *engine.Config) { c.Hear.Wyoming.Address = "127.0.0.1:10300" },
+			"the model larger, the Wyoming server at 127.0.0.1:10300, the embedded recogniser", "the best that is installed for en"},
+		{"only a server", func(c *engine.Config) { c.Hear.Engine, c.Hear.Wyoming.Address = "wyoming", "127.0.0.1:10300" },
+			"the Wyoming server at 127.0.0.1:10300, the embedded recogniser", ""},
+		{"by its name", func(c *engine.Config) { c.Hear.Neural.Model = "small" }, "the model small, the embedded recogniser", "as the configuration says"},
+		{"by its folder", func(c *engine.Config) { c.Hear.Neural.Model = filepath.Join(library.Dir, "licensed too strictly") },
+			"the model licensed too strictly, the embedded recogniser", "as the configuration says"},
+		{"with a second", func(c *engine.Config) { c.Hear.Neural.Second = "whole" }, "the model larger, the embedded recogniser", "the best that is installed for en"},
+		{"not installed", func(c *engine.Config) { c.Hear.Neural.Model = "medium" }, "the model medium, the embedded recogniser", "the model medium cannot be used: it is not installed"},
+		{"no such second", func(c *engine.Config) { c.Hear.Neural.Second = "medium" }, "the model larger, the embedded recogniser", "the model medium cannot be used: it is not installed"},
+		{"german", func(c *engine.Config) { c.Hear.Language = "de" }, "the model small", "the best that is installed for de"},
+		{"french", func(c *engine.Config) { c.Hear.Language = "fr" }, "a model that is installed", "no model is installed that recognises fr"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			c := engine.DefaultConfig()
+			tt.set(&c)
+			if err := c.Validate(); err != nil {
+				t.Fatal(err)
+			}
+			all := c.Recognisers(nil, library)
+			var names []string
+			for _, e := range all {
+				names = append(names, e.Name)
+			}
+			why := all[0].Why
+			if why == "" && strings.Contains(all[0].Name, "model") {
+				why = all[0].Check(t.Context()).Error()
+			}
+			if got := strings.Join(names, ", "); got != tt.ears || why != tt.why {
+				t.Errorf("it hears by %s; %s", got, why)
 			}
 		})
 	}

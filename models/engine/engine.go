@@ -37,6 +37,7 @@ const (
 // An Engine is one way to do it.
 type Engine struct {
 	Name string // for people, such as "the Wyoming server at 127.0.0.1:10300"
+	Why  string // it is chosen, for people; may be empty
 	Dial helper.Dialer
 
 	// Elsewhere says that it is on another machine, to which everything that is said goes.
@@ -72,22 +73,27 @@ func (c *Chooser) Dial() (helper.Link, error) {
 		c.died(i, err)
 		return nil, err
 	}
-	return &watchedLink{Link: l, of: c, engine: i}, nil
+	return &watchedLink{Link: l, of: c, engine: i, busy: make(map[uint32]bool)}, nil
 }
 
 // died notes that an engine has ended by a fault, and reports whether it gives way, because that was
 // one too many.
 func (c *Chooser) died(i int, err error) (gaveWay bool) {
+	lasting := errors.Is(err, errors.ErrUnsupported)
 	c.mu.Lock()
 	last := i == len(c.health)-1
-	gaveWay = !last && c.health[i].died(time.Now(), errors.Is(err, errors.ErrUnsupported))
+	gaveWay = !last && c.health[i].died(time.Now(), lasting)
 	next := c.engines[choose(c.health, time.Now())].Name
 	c.mu.Unlock()
 	if !gaveWay {
 		return false
 	}
+	fails := "failed repeatedly"
+	if lasting {
+		fails = "does not work"
+	}
 	n := earshot.Notice{Key: "engine: " + c.does, Text: fmt.Sprintf(
-		"%s failed repeatedly (%v); %s %s until it is well", c.engines[i].Name, err, next, c.does)}
+		"%s %s (%v); %s %s until it is well", c.engines[i].Name, fails, err, next, c.does)}
 	var curable interface{ Cure() string }
 	if errors.As(err, &curable) {
 		n.Cure = curable.Cure()
@@ -179,7 +185,7 @@ type watchedLink struct {
 	engine int
 
 	mu   sync.Mutex
-	busy bool // with an utterance or a text
+	busy map[uint32]bool // with which utterances or texts
 }
 
 // Run implements [helper.Link].
@@ -224,8 +230,8 @@ func (c *Chooser) back() {
 
 // Send implements [helper.Link].
 func (l *watchedLink) Send(name string, body any) error {
-	if name == wire.CancelName {
-		l.setBusy(false)
+	if c, is := body.(wire.Cancel); is {
+		l.over(c.Stream)
 	}
 	return l.Link.Send(name, body)
 }
@@ -233,7 +239,9 @@ func (l *watchedLink) Send(name string, body any) error {
 // SendSound implements [helper.Link].
 func (l *watchedLink) SendSound(stream uint32, data []byte) error {
 	if stream&wire.Spot == 0 && len(data) > 0 {
-		l.setBusy(true)
+		l.mu.Lock()
+		l.busy[stream] = true
+		l.mu.Unlock()
 	}
 	return l.Link.SendSound(stream, data)
 }
@@ -242,28 +250,30 @@ func (l *watchedLink) SendSound(stream uint32, data []byte) error {
 func (l *watchedLink) watch(h helper.Handler) helper.Handler {
 	return helper.Handler{
 		Control: func(c helper.Control) error {
-			if c.Name == wire.FinalName {
-				l.setBusy(false)
+			var of struct{ Stream uint32 }
+			if c.Name == wire.FinalName && c.Decode(&of) == nil {
+				l.over(of.Stream)
 			}
 			return h.Control(c)
 		},
 		Sound: func(s helper.Sound) error {
 			if len(s.Data) == 0 {
-				l.setBusy(false)
+				l.over(s.Stream)
 			}
 			return h.Sound(s)
 		},
 	}
 }
 
-func (l *watchedLink) setBusy(busy bool) {
+// over notes that a stream is.
+func (l *watchedLink) over(stream uint32) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.busy = busy
+	delete(l.busy, stream)
 }
 
 func (l *watchedLink) isBusy() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.busy
+	return len(l.busy) > 0
 }

@@ -3,6 +3,7 @@ package stt
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"earshot/internal/audio"
@@ -21,16 +22,22 @@ type helperSession struct {
 	buf  []byte        // of send alone: the sound that is being sent
 
 	// Under the recogniser's mutex:
-	of       *Session     // whose sound is being sent
-	stream   uint32       // as which stream; all before it are over
-	sent     int          // samples of it
-	complete bool         // its end was sent
-	partials int          // results for it
-	stale    int          // results for those before it
-	spot     uint32       // the stream in which phrases are sought
-	spotted  [4]time.Time // when the last such streams began
-	frames   int          // of all such streams
-	phrases  int          // found in them
+	active  []*hearing   // whose sound is being sent; the one that waits longest first
+	stream  uint32       // of the newest of them
+	stale   int          // results for those that are over, since it began
+	spot    uint32       // the stream in which phrases are sought
+	spotted [4]time.Time // when the last such streams began
+	frames  int          // of all such streams
+	phrases int          // found in them
+}
+
+// A hearing is an utterance that is being sent.
+type hearing struct {
+	of       *Session
+	stream   uint32 // 0 until something of it was sent
+	sent     int    // samples of it
+	complete bool   // its end was sent
+	partials int    // results for it
 }
 
 const (
@@ -91,19 +98,39 @@ func (l *helperSession) next() (send func() error, dropped int) {
 		dropped = r.spots.report(time.Now())
 		return l.spotting(r.spots.pop()), dropped
 	}
-	if l.of != nil && l.of.over {
-		l.of = nil
-		cancel := wire.Cancel{Stream: l.stream}
-		return func() error { return l.link.Send(wire.CancelName, cancel) }, 0
+	if i := slices.IndexFunc(l.active, func(h *hearing) bool { return h.of.over }); i >= 0 {
+		cancel := wire.Cancel{Stream: l.active[i].stream}
+		l.active = slices.Delete(l.active, i, i+1)
+		return func() error {
+			if cancel.Stream == 0 {
+				return nil // nothing of it was sent
+			}
+			return l.link.Send(wire.CancelName, cancel)
+		}, 0
 	}
-	if l.of == nil {
-		if len(r.sessions) == 0 {
-			return nil, 0
+	l.admit()
+	return l.hear(), 0
+}
+
+// admit has more utterances heard, if there are any and they may be.
+func (l *helperSession) admit() {
+	may := 1
+	if l.r.ready.Concurrent && !slices.ContainsFunc(l.r.sessions, (*Session).suspect) {
+		may = most
+	}
+	for _, s := range l.r.sessions {
+		if len(l.active) >= may {
+			return
 		}
-		l.of, l.sent, l.complete, l.partials, l.stale = r.sessions[0], 0, false, 0, 0
-		l.stream++
+		if !l.hears(s) {
+			l.active = append(l.active, &hearing{of: s})
+		}
 	}
-	return l.hearing(), 0
+}
+
+// hears reports whether s is being sent.
+func (l *helperSession) hears(s *Session) bool {
+	return slices.ContainsFunc(l.active, func(h *hearing) bool { return h.of == s })
 }
 
 // sound returns what sends samples of a stream.
@@ -122,19 +149,29 @@ func (l *helperSession) spotting(s spot) func() error {
 	return l.sound(l.spot|wire.Spot, s.pcm[:])
 }
 
-// hearing sends the next part of the utterance: some of its sound, or its end.
-func (l *helperSession) hearing() func() error {
-	pcm := l.of.pcm[l.sent:]
-	switch {
-	case len(pcm) > 0:
-		pcm = pcm[:min(len(pcm), burst)]
-		l.sent += len(pcm)
-	case !l.of.ended.IsZero() && !l.complete:
-		l.complete = true
-	default:
-		return nil
+// hear returns what sends the next part of an utterance, some of its sound or its end; or nil. They
+// take turns, so that one which is sent again from its beginning delays no other.
+func (l *helperSession) hear() func() error {
+	for i, h := range l.active {
+		pcm := h.of.pcm[h.sent:]
+		switch {
+		case len(pcm) > 0:
+			pcm = pcm[:min(len(pcm), burst)]
+			h.sent += len(pcm)
+		case !h.of.ended.IsZero() && !h.complete:
+			h.complete = true
+		default:
+			continue
+		}
+		if h.stream == 0 {
+			l.stream++
+			h.stream, l.stale = l.stream, 0
+		}
+		copy(l.active[i:], l.active[i+1:])
+		l.active[len(l.active)-1] = h
+		return l.sound(h.stream, pcm)
 	}
-	return l.sound(l.stream, pcm)
+	return nil
 }
 
 // control handles the helper's messages.
@@ -144,7 +181,11 @@ func (l *helperSession) control(c helper.Control, load *time.Timer) error {
 		if !load.Stop() {
 			return fmt.Errorf("%w: ready twice", helper.ErrProtocol)
 		}
-		l.r.found(l)
+		ready, err := wire.DecodeReadyHear(c)
+		if err != nil {
+			return err
+		}
+		l.r.found(l, ready)
 		return nil
 	case wire.FaultName:
 		return models.DecodeFault(c)
@@ -168,22 +209,23 @@ func (l *helperSession) control(c helper.Control, load *time.Timer) error {
 // or any other, are lies.
 func (l *helperSession) understood(h wire.Hypothesis, final bool) error {
 	l.r.mu.Lock()
-	s := l.of
-	if s == nil || h.Stream != l.stream {
+	i := slices.IndexFunc(l.active, func(a *hearing) bool { return a.stream == h.Stream && h.Stream > 0 })
+	if i < 0 {
 		l.stale++
 		lie := h.Stream > l.stream || l.stale > mostStale
 		l.r.mu.Unlock()
 		return falsely(lie)
 	}
-	lie := false
+	a, lie := l.active[i], false
+	s := a.of
 	if final {
-		if lie = !l.complete; !lie {
-			l.of, l.r.means = nil, h.Means
+		if lie = !a.complete; !lie {
+			l.active, l.r.means = slices.Delete(l.active, i, i+1), h.Means
 			s.unlist() // or it would be recognised again
 		}
 	} else {
-		l.partials++
-		lie = l.partials > l.sent/burst+1 // no helper has results more often than that
+		a.partials++
+		lie = a.partials > a.sent/burst+1 // no helper has results more often than that
 	}
 	l.r.mu.Unlock()
 	switch {

@@ -35,7 +35,7 @@ type PoolConfig struct {
 }
 
 // A Pool is several recognisers for people who may speak at the same time, each with a track of
-// their own. The first helper lives as long as the pool runs, the others from when they are needed
+// their own. If the first can hear all of them, the others have nothing to do. The first helper lives as long as the pool runs, the others from when they are needed
 // until they were unused for some minutes. Its methods may be called from any goroutine, before it
 // runs and between its runs.
 type Pool struct {
@@ -202,9 +202,12 @@ func (l *Listener) Begin(on func(Result)) *Session {
 // soon, and a helper seeks phrases in one sound only.
 func (l *Listener) Spot(*audio.Frame) {}
 
-// choose returns the recogniser with the least to do: among equals the last one used, and then the
-// first.
+// choose returns the first recogniser if it hears everybody at once, or else the one with the least to
+// do: among equals the last one used, and then the first.
 func (p *Pool) choose(last *member) *member {
+	if p.members[0].Ready().Concurrent {
+		return p.members[0]
+	}
 	best, least := p.members[0], p.members[0].load()
 	for _, m := range p.members[1:] {
 		if n := m.load(); n < least {

@@ -104,7 +104,7 @@ func (s *Session) late() {
 	if s.busy || s.r.life != nil {
 		err = ErrBusy
 	}
-	if l := s.r.life; l != nil && l.of == s {
+	if l := s.r.life; l != nil && l.hears(s) {
 		l.kill(errSilent)
 	}
 	s.r.mu.Unlock()
@@ -135,6 +135,10 @@ func (s *Session) finish(res Result) {
 		s.on(res)
 	}
 }
+
+// suspect reports whether the helper must not die on s once more. It is then heard alone, so that
+// nobody else's words are given up with it.
+func (s *Session) suspect() bool { return s.died == deadly-1 }
 
 // leave ends the session.
 func (s *Session) leave() {

@@ -22,6 +22,7 @@ import (
 	"earshot"
 	"earshot/internal/audio"
 	"earshot/internal/helper"
+	"earshot/models/wire"
 )
 
 // Longest is how much of an utterance is recognised: the longest utterance of an ear, 30 s, and
@@ -98,12 +99,13 @@ type Recogniser struct {
 	config Config
 
 	mu       sync.Mutex
-	sessions []*Session     // in the order in which they began; the first is being heard
+	sessions []*Session     // in the order in which they began; the first is being heard, or several are
 	life     *helperSession // of the helper; nil if there is none
 	since    time.Time      // when there was none
 	loaded   time.Time      // deadline of the one that is loading; zero if none is
 	used     time.Time      // when a session began or was over
 	means    []float32      // what the last helper had learned about the microphone
+	ready    wire.ReadyHear // how the last helper heard
 	spots    phraseFrames
 }
 
@@ -146,7 +148,7 @@ func (r *Recogniser) live(ctx context.Context) error {
 	})
 	stop(nil)
 	sending.Wait()
-	if s := r.lost(); s != nil {
+	for _, s := range r.lost() {
 		s.finish(Result{Final: true, Err: ErrKill})
 	}
 	if silent := context.Cause(ctx); errors.Is(silent, errSilent) {
@@ -167,31 +169,41 @@ func (r *Recogniser) loading() {
 }
 
 // found notes that the helper l is ready.
-func (r *Recogniser) found(l *helperSession) {
+func (r *Recogniser) found(l *helperSession, ready wire.ReadyHear) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.life, r.loaded = l, time.Time{}
+	r.life, r.ready, r.loaded = l, ready, time.Time{}
 	r.arm()
 	l.poke()
 }
 
-// lost notes that there is no helper any more, and returns the session that it
-// died of, if it was one too many.
-func (r *Recogniser) lost() (killer *Session) {
+// lost notes that there is no helper any more, and returns the sessions that it may have died of,
+// if it was one too many.
+func (r *Recogniser) lost() (killers []*Session) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.life != nil {
 		r.since = time.Now()
-		if s := r.life.of; s != nil && !s.over {
-			if s.died++; s.died >= deadly {
-				killer = s
+		for _, h := range r.life.active {
+			if h.of.over {
+				continue
+			}
+			if h.of.died++; h.of.died >= deadly {
+				killers = append(killers, h.of)
 			}
 		}
 	}
 	r.life, r.loaded = nil, time.Time{}
 	r.spots.clear()
 	r.arm()
-	return killer
+	return killers
+}
+
+// Ready returns how the helper hears that there is, or the last one heard.
+func (r *Recogniser) Ready() wire.ReadyHear {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.ready
 }
 
 // arm sets when the patience of all sessions ends.

@@ -20,6 +20,7 @@ import (
 	"earshot/internal/helper"
 	"earshot/models/engine"
 	hearing "earshot/models/hear"
+	"earshot/models/neural"
 	"earshot/models/stt"
 	"earshot/models/tts"
 	outlet "earshot/outlets/discord"
@@ -36,7 +37,8 @@ func (b *Bot) openCalls(speaks bool) error {
 	if err != nil {
 		return err
 	}
-	ears := engine.New("hears", b.c.Settings().Speech.Recognisers(helper.NewDialer(b.c.Log, helper.SpeechProgram, "hear")), b.c.Report)
+	embedded := helper.NewDialer(b.c.Log, helper.SpeechProgram, "hear")
+	ears := engine.New("hears", b.c.Settings().Speech.Recognisers(embedded, neural.Open(b.c.Log)), b.c.Report)
 	b.pool = stt.NewPool(stt.PoolConfig{
 		Each: stt.Config{Dial: ears.Dial, Log: b.c.Log, Names: []string{b.c.Settings().Executive.Name}},
 		Most: b.c.Settings().Providers.Discord.Recognisers, Name: "recognition of calls", Report: b.c.Report, Restarts: b.c.Restarts,

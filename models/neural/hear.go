@@ -1,0 +1,80 @@
+package neural
+
+import (
+	"context"
+	"fmt"
+
+	"earshot/internal/helper"
+	"earshot/models/catalog"
+	"earshot/models/wire"
+)
+
+// Hear returns the dialer of a recogniser: a set that hears, or recognises whole utterances. A second
+// set, if it has a name, corrects what the first has heard. The helper starts only if check returns
+// nil.
+func (l Library) Hear(first, second catalog.Installed, language string, check func(context.Context) error) helper.Dialer {
+	dial := helper.NewDialer(l.Log, helper.NeuralProgram, "hear")
+	open := func(body any) any {
+		o := body.(wire.OpenHear)
+		o.Set, o.Second, o.Language = first.Dir, second.Dir, language
+		return o
+	}
+	return func() (helper.Link, error) {
+		return &link{dial: dial, check: check, open: open, started: make(chan struct{}), over: make(chan struct{})}, nil
+	}
+}
+
+// A link is a helper that starts when its set was checked.
+type link struct {
+	dial  helper.Dialer
+	check func(context.Context) error
+	open  func(body any) any // what the helper is told to open, from what its client says
+
+	of      helper.Link   // once it has started
+	started chan struct{} // closed when it has
+	over    chan struct{} // closed when there is none any more
+}
+
+// Run implements [helper.Link].
+func (l *link) Run(ctx context.Context, h helper.Handler) (err error) {
+	defer close(l.over)
+	if err := l.check(ctx); ctx.Err() != nil {
+		return nil
+	} else if err != nil {
+		return err
+	}
+	if l.of, err = l.dial(); err != nil {
+		return fmt.Errorf("starting the recogniser: %w", err)
+	}
+	close(l.started)
+	return l.of.Run(ctx, h)
+}
+
+// Send implements [helper.Link].
+func (l *link) Send(name string, body any) error {
+	if !l.await() {
+		return helper.ErrGone
+	}
+	if name == wire.OpenName {
+		body = l.open(body)
+	}
+	return l.of.Send(name, body)
+}
+
+// SendSound implements [helper.Link].
+func (l *link) SendSound(stream uint32, data []byte) error {
+	if !l.await() {
+		return helper.ErrGone
+	}
+	return l.of.SendSound(stream, data)
+}
+
+// await waits until the helper has started, and reports whether it has.
+func (l *link) await() bool {
+	select {
+	case <-l.started:
+		return true
+	case <-l.over:
+		return false
+	}
+}

@@ -1,0 +1,120 @@
+package neural
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/adrg/xdg"
+
+	"earshot/models/catalog"
+)
+
+// A Library is where sets are installed. Its methods look at the disk each time, and may be called
+// from many goroutines.
+type Library struct {
+	Dir string       // each folder in it is a set, named as the set is
+	Log *slog.Logger // for what the helpers say
+}
+
+// Open returns the library of the user.
+func Open(log *slog.Logger) Library {
+	return Library{filepath.Join(xdg.DataHome, "earshot", "models", "sets"), log}
+}
+
+// Installed returns the sets that do something for a language, in two letters, by their names. Those
+// whose description cannot be read are left out.
+func (l Library) Installed(role catalog.Role, language string) (all []catalog.Installed) {
+	folders, _ := os.ReadDir(l.Dir) // none, if nothing was ever installed
+	for _, f := range folders {
+		set, err := catalog.Open(filepath.Join(l.Dir, f.Name()))
+		if err == nil && set.Role == role && slices.Contains(set.Languages, language) {
+			all = append(all, set)
+		}
+	}
+	return all
+}
+
+// Find returns the set with a name, or the one in a folder if model is a path.
+func (l Library) Find(model string) (catalog.Installed, error) {
+	if filepath.IsAbs(model) {
+		return catalog.Open(model)
+	}
+	if filepath.Base(model) != model {
+		return catalog.Installed{}, fmt.Errorf("%q is neither the name of a model nor the whole path of a folder", model)
+	}
+	set, err := catalog.Open(filepath.Join(l.Dir, model))
+	if err != nil {
+		return set, &SetError{model, "it is not installed"}
+	}
+	return set, nil
+}
+
+// Best returns the set to choose for a user who named none: the largest that is fast enough here, as
+// far as that is known; or else the largest that may be used, so that somebody can say why it is not.
+// Those that forbid commercial use are for who names them.
+func (l Library) Best(role catalog.Role, language string) (best catalog.Installed, ok bool) {
+	all := slices.DeleteFunc(l.Installed(role, language), func(s catalog.Installed) bool { return s.Licence.NonCommercial })
+	if len(all) == 0 {
+		return best, false
+	}
+	return slices.MaxFunc(all, func(a, b catalog.Installed) int {
+		return cmp.Or(cmp.Compare(l.rank(a), l.rank(b)), cmp.Compare(weight(a), weight(b)))
+	}), true
+}
+
+// rank returns 1 for a set that is or may be fast enough, and 0 for one that is not.
+func (l Library) rank(set catalog.Installed) int {
+	if r, known := l.known(set); known && (r.Fault != nil || r.Speed >= Fast) {
+		return 0
+	}
+	return 1
+}
+
+// weight returns the size of a set, in bytes.
+func weight(set catalog.Installed) (bytes int64) {
+	for _, f := range set.Files {
+		bytes += f.Bytes
+	}
+	return bytes
+}
+
+// A MissingError says that nothing is installed for a language. It is an [errors.ErrUnsupported].
+type MissingError struct{ Language string }
+
+// Error says so.
+func (e *MissingError) Error() string {
+	return "no model is installed that recognises " + e.Language
+}
+
+// Cure says what to do.
+func (e *MissingError) Cure() string {
+	return "earshot models list; or give the address of a speech server"
+}
+
+// Is reports that the error is lasting.
+func (e *MissingError) Is(target error) bool { return target == errors.ErrUnsupported }
+
+// A SlowError says that a set is too slow here for who did not choose it. It is an
+// [errors.ErrUnsupported].
+type SlowError struct {
+	Name  string
+	Speed float64 // as in [Result]
+}
+
+// Error says so.
+func (e *SlowError) Error() string {
+	return fmt.Sprintf("the model %s is too slow for this machine: %.1f seconds for a second of sound", e.Name, e.Speed)
+}
+
+// Cure says what to do.
+func (e *SlowError) Cure() string {
+	return "install a smaller one; to use it all the same, name it in the configuration"
+}
+
+// Is reports that the error is lasting.
+func (e *SlowError) Is(target error) bool { return target == errors.ErrUnsupported }

@@ -1,0 +1,262 @@
+package neural
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+	"unicode"
+
+	"earshot/internal/atomicfile"
+	"earshot/internal/helper"
+	"earshot/models"
+	"earshot/models/catalog"
+)
+
+// Fast is the speed, as in [Result], from which a set is too slow for who did not choose it: beside
+// it, the machine has other things to do.
+const Fast = 0.5
+
+const (
+	// patience is how long a set may take to be tried. 600 MB from the card of a small machine take
+	// half a minute.
+	patience = 2 * time.Minute
+
+	// maxRecord bounds what is known of a set, in bytes.
+	maxRecord = 64 << 10
+
+	// recordName is the file with it, beside those of the set.
+	recordName = "probe.json"
+)
+
+// A SetError says that a set cannot be used, for a reason that no restart mends: it is an
+// [errors.ErrUnsupported].
+type SetError struct{ Name, Text string }
+
+// Error says why.
+func (e *SetError) Error() string {
+	return fmt.Sprintf("the model %s cannot be used: %s", e.Name, e.Text)
+}
+
+// Cure says how to mend it.
+func (e *SetError) Cure() string { return "fetch it again: earshot models get " + e.Name }
+
+// Is reports that the error is lasting.
+func (e *SetError) Is(target error) bool { return target == errors.ErrUnsupported }
+
+// A record is what is known of a set, as long as the files are the same.
+type record struct {
+	Files  map[string]stamp `json:"files"` // by their paths, with the program that tried them
+	Result Result           `json:"result"`
+}
+
+// A stamp tells whether a file has changed.
+type stamp struct {
+	Bytes int64 `json:"bytes"`
+	Time  int64 `json:"time"` // when it was written, in nanoseconds since 1970
+}
+
+// Check returns how well a set runs here, or one sentence about why it does not. A set whose files
+// have changed since that was found out, or an earshot that has, is verified and tried, which takes
+// from a tenth of a second to some.
+func (l Library) Check(ctx context.Context, set catalog.Installed) (r Result, err error) {
+	program, err := helper.Find(helper.NeuralProgram)
+	if err != nil {
+		return r, err
+	}
+	files, err := stamps(set, program)
+	if err != nil {
+		return r, err
+	}
+	r, known := recorded(set, files)
+	if !known {
+		if r, err = try(ctx, set, program); err != nil {
+			return r, err
+		}
+		l.keep(set, record{files, r})
+	}
+	if r.Fault != nil {
+		return r, r.Fault.Err()
+	}
+	return r, nil
+}
+
+// known returns what is known of a set.
+func (l Library) known(set catalog.Installed) (r Result, known bool) {
+	program, err := helper.Find(helper.NeuralProgram)
+	if err != nil {
+		return r, false
+	}
+	files, err := stamps(set, program)
+	if err != nil {
+		return r, false
+	}
+	return recorded(set, files)
+}
+
+// keep writes a record. Where that is not possible, such as in a folder of the system, the set is
+// tried again by the next process.
+func (l Library) keep(set catalog.Installed, is record) {
+	text, err := json.Marshal(is)
+	if err == nil {
+		err = atomicfile.Write(filepath.Join(set.Dir, recordName), text)
+	}
+	if err != nil {
+		l.Log.Info("how well a model runs could not be kept", "model", set.Name, "err", err)
+	}
+}
+
+// stamps returns those of all files of a set, and of the program.
+func stamps(set catalog.Installed, program string) (map[string]stamp, error) {
+	is := make(map[string]stamp)
+	for part := range set.Files {
+		about, err := os.Stat(set.File(part))
+		if err != nil || !about.Mode().IsRegular() {
+			return nil, &SetError{set.Name, "its file " + set.Files[part].Path + " is missing"}
+		}
+		is[set.Files[part].Path] = stamp{about.Size(), about.ModTime().UnixNano()}
+	}
+	for name, path := range map[string]string{catalog.Description: filepath.Join(set.Dir, catalog.Description), helper.NeuralProgram: program} {
+		about, err := os.Stat(path)
+		if err != nil {
+			return nil, err
+		}
+		is[name] = stamp{about.Size(), about.ModTime().UnixNano()}
+	}
+	return is, nil
+}
+
+// recorded returns what is known of a set with these files.
+func recorded(set catalog.Installed, files map[string]stamp) (r Result, known bool) {
+	f, err := os.Open(filepath.Join(set.Dir, recordName))
+	if err != nil {
+		return r, false
+	}
+	defer f.Close()
+	var is record
+	text, err := io.ReadAll(io.LimitReader(f, maxRecord))
+	if err != nil || json.Unmarshal(text, &is) != nil || !maps.Equal(is.Files, files) {
+		return r, false
+	}
+	return is.Result, true
+}
+
+// try verifies a set and probes it. What is wrong with the set is in the result; an error is
+// something that may pass.
+func try(ctx context.Context, set catalog.Installed, program string) (Result, error) {
+	for _, part := range slices.Sorted(maps.Keys(set.Files)) {
+		text, err := verify(set.File(part), set.Files[part])
+		if err != nil {
+			return Result{}, err
+		}
+		if text != "" {
+			f := models.NewFault(&SetError{set.Name, text})
+			return Result{Fault: &f}, nil
+		}
+		if ctx.Err() != nil {
+			return Result{}, context.Cause(ctx)
+		}
+	}
+	return Probe(ctx, program, set.Dir)
+}
+
+// verify returns what is wrong with a file, or "".
+func verify(path string, is catalog.File) (text string, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	sum := sha256.New()
+	n, err := io.Copy(sum, f)
+	switch {
+	case err != nil:
+		return "", err
+	case is.Bytes > 0 && n != is.Bytes:
+		return fmt.Sprintf("its file %s has %d bytes instead of %d", is.Path, n, is.Bytes), nil
+	case is.SHA256 != "" && !strings.EqualFold(is.SHA256, hex.EncodeToString(sum.Sum(nil))):
+		return fmt.Sprintf("its file %s is damaged: its checksum is not that which was published", is.Path), nil
+	}
+	return "", nil
+}
+
+// Probe has the helper at program try the set in a folder, in a process of its own, which the set may
+// end. What is wrong with the set is in the result; an error is something that may pass, such as a
+// machine that is too busy.
+func Probe(ctx context.Context, program, dir string) (r Result, err error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	out, err := helper.Ask(ctx, program, "probe", dir)
+	exit, ended := errors.AsType[*exec.ExitError](err)
+	switch {
+	case ctx.Err() != nil:
+		return r, fmt.Errorf("trying the model %s took longer than %v", filepath.Base(dir), patience)
+	case ended:
+		return ending(filepath.Base(dir), exit)
+	case err != nil:
+		return r, fmt.Errorf("trying the model %s: %w", filepath.Base(dir), err)
+	}
+	if err := json.Unmarshal(out, &r); err != nil {
+		return r, fmt.Errorf("trying the model %s: %s answers nonsense: %w", filepath.Base(dir), helper.NeuralProgram, err)
+	}
+	return r, nil
+}
+
+// damaged and foreign are what the end of a process says about the set that it loaded: Go ends with
+// the first after a signal in C, and the library ends the process with the second itself.
+const (
+	damaged = 2
+	foreign = 255
+)
+
+// ending returns what the end of a process says about the set that it tried.
+func ending(name string, exit *exec.ExitError) (r Result, err error) {
+	text := "it ends the program that loads it"
+	status, _ := exit.Sys().(syscall.WaitStatus)
+	switch {
+	case status.Signaled() && status.Signal() == syscall.SIGKILL:
+		return r, fmt.Errorf("trying the model %s was killed; there may be too little memory for it", name)
+	case status.Signaled(), exit.ExitCode() == damaged:
+		text = "it is damaged"
+	case exit.ExitCode() == foreign:
+		text = "it is not a model of the kind that its description says"
+	}
+	if line := lastWords(exit.Stderr); line != "" {
+		text += " (" + line + ")"
+	}
+	f := models.NewFault(&SetError{name, text})
+	return Result{Fault: &f}, nil
+}
+
+// cry matches the line in which sherpa-onnx or a C++ exception says what is wrong.
+var cry = regexp.MustCompile(`(?m)^(?:/\S+:\w+:\d+ |\s*what\(\):\s+)(\S.*)$`)
+
+// maxWords is how much of that is shown, in bytes; it may quote a file.
+const maxWords = 200
+
+// lastWords returns what a library said before it ended the process, or "".
+func lastWords(said []byte) string {
+	found := cry.FindSubmatch(said)
+	if found == nil {
+		return ""
+	}
+	line := strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(string(found[1][:min(len(found[1]), maxWords)]), ""))
+	return strings.TrimSpace(line)
+}
