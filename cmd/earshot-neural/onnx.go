@@ -11,6 +11,7 @@ import (
 	"earshot/internal/audio"
 	"earshot/models/catalog"
 	"earshot/models/mel"
+	"earshot/models/neural"
 )
 
 // openModel loads the only file of a set into ONNX Runtime, for tensors with these names. It runs on
@@ -25,7 +26,7 @@ func openModel(set catalog.Installed, inputs, outputs []string, bind func(shapes
 	path := set.File("model")
 	has, gives, err := onnx.GetInputOutputInfo(path)
 	if err != nil {
-		return nil, &setError{set.Name, fmt.Sprintf("its file %s is damaged (%v)", set.Files["model"].Path, err)}
+		return nil, &neural.SetError{Name: set.Name, Text: fmt.Sprintf("its file %s is damaged (%v)", set.Files["model"].Path, err)}
 	}
 	shapes := make(map[string]onnx.Shape)
 	for _, i := range slices.Concat(has, gives) {
@@ -33,7 +34,7 @@ func openModel(set catalog.Installed, inputs, outputs []string, bind func(shapes
 	}
 	for _, name := range slices.Concat(inputs, outputs) {
 		if _, ok := shapes[name]; !ok {
-			return nil, &setError{set.Name, fmt.Sprintf("it has no tensor %s, so it is not of the kind %s", name, set.Kind)}
+			return nil, &neural.SetError{Name: set.Name, Text: fmt.Sprintf("it has no tensor %s, so it is not of the kind %s", name, set.Kind)}
 		}
 	}
 	in, out, err := bind(shapes)
@@ -50,10 +51,10 @@ func openModel(set catalog.Installed, inputs, outputs []string, bind func(shapes
 	}
 	s, err := onnx.NewAdvancedSession(path, inputs, outputs, in, out, o)
 	if err != nil {
-		return nil, &setError{set.Name, err.Error()}
+		return nil, &neural.SetError{Name: set.Name, Text: err.Error()}
 	}
 	if err := s.Run(); err != nil { // with zeros: shapes that do not fit show only then
-		return nil, &setError{set.Name, fmt.Sprintf("it is not of the kind %s (%v)", set.Kind, err)}
+		return nil, &neural.SetError{Name: set.Name, Text: fmt.Sprintf("it is not of the kind %s (%v)", set.Kind, err)}
 	}
 	return s, nil
 }
@@ -92,7 +93,7 @@ func openVoices(dir string) (*voiceModel, error) {
 		return nil, err
 	}
 	if set.Role != catalog.VAD || set.Kind != catalog.Silero {
-		return nil, &setError{set.Name, "earshot has no loader for " + string(set.Kind)}
+		return nil, &neural.SetError{Name: set.Name, Text: "earshot has no loader for " + string(set.Kind)}
 	}
 	m := new(voiceModel)
 	m.session, err = openModel(set, []string{"input", "state", "sr"}, []string{"output", "stateN"}, m.bind)
@@ -148,7 +149,7 @@ func openTurns(dir string) (*turnModel, error) {
 		return nil, err
 	}
 	if set.Role != catalog.Turn || set.Kind != catalog.SmartTurn {
-		return nil, &setError{set.Name, "earshot has no loader for " + string(set.Kind)}
+		return nil, &neural.SetError{Name: set.Name, Text: "earshot has no loader for " + string(set.Kind)}
 	}
 	m := &turnModel{picture: mel.New()}
 	m.session, err = openModel(set, []string{"input_features"}, []string{"logits"}, m.bind)

@@ -14,6 +14,7 @@ import (
 	"earshot/internal/audio"
 	"earshot/models"
 	"earshot/models/catalog"
+	"earshot/models/mel"
 	"earshot/models/neural"
 )
 
@@ -22,6 +23,8 @@ import (
 var probes = map[catalog.Role]func(catalog.Installed) (neural.Result, error){
 	catalog.Hear:    probeRecogniser,
 	catalog.Correct: probeRecogniser,
+	catalog.VAD:     probeVoices,
+	catalog.Turn:    probeTurns,
 }
 
 // probe tries the set in a folder and prints a [neural.Result]; it returns the exit code. Standard
@@ -85,6 +88,53 @@ func probeRecogniser(set catalog.Installed) (r neural.Result, err error) {
 	u.finish()
 	computed, err := watch.seconds()
 	r.Speed = computed / ((still + long) / audio.Rate)
+	return r, err
+}
+
+// probeVoices probes a set that says whether there is a voice.
+func probeVoices(set catalog.Installed) (r neural.Result, err error) {
+	began := time.Now()
+	m, err := openVoices(set.Dir)
+	if err != nil {
+		return r, err
+	}
+	r.Start = time.Since(began).Seconds()
+	watch, err := start()
+	if err != nil {
+		return r, err
+	}
+	var state voiceState
+	for _, sample := range sweep(audio.Rate) {
+		if !state.add(sample) {
+			continue
+		}
+		if _, err := m.judge(&state); err != nil {
+			return r, err
+		}
+	}
+	r.Speed, err = watch.seconds()
+	return r, err
+}
+
+// probeTurns probes a set that says whether a speaker has finished. While somebody is silent it is
+// asked five times a second.
+func probeTurns(set catalog.Installed) (r neural.Result, err error) {
+	began := time.Now()
+	m, err := openTurns(set.Dir)
+	if err != nil {
+		return r, err
+	}
+	r.Start = time.Since(began).Seconds()
+	watch, err := start()
+	if err != nil {
+		return r, err
+	}
+	for range 5 {
+		if _, err := m.judge(sweep(mel.Samples)); err != nil {
+			return r, err
+		}
+	}
+	r.Speed, err = watch.seconds()
 	return r, err
 }
 
