@@ -42,9 +42,9 @@ type Evidence struct {
 	// words last changed. It is negative if they end before the voice did.
 	Changed time.Duration
 
-	// Chunk is how much sound the recogniser takes at once, so that its words may be that late; 0 if
+	// Lag is how long after they were said words may come, because the recogniser waits for more sound; 0 if
 	// they are never late.
-	Chunk time.Duration
+	Lag time.Duration
 
 	// Turn is the probability, by the sound alone, that the speaker has finished: NaN if nobody
 	// listens to that, and [Undecided] while it is not known yet.
@@ -60,7 +60,7 @@ const (
 	// unsettled is how far into a silence words may still change and be believed at once. A late
 	// change does not tell a pause from an end: in bench it happens at one of six ends and in one
 	// of seven pauses. It means that the last word is unreliable. Both values were chosen with
-	// heartest/pauses.txt. Words that come in chunks may change later by a chunk, by settling at most.
+	// heartest/pauses.txt. Words that lag may change later by that, by settling at most.
 	unsettled = 120 * time.Millisecond
 
 	// settling is how long words that have changed late must stay the same.
@@ -126,9 +126,9 @@ func (c Config) Patience(e Evidence) time.Duration {
 	finished, unclear := c.silence(Finished, sound), c.silence(Unclear, sound)
 	settled := min(e.Changed+settling, c.End.Duration())
 	switch {
-	case e.Chunk > 0 && e.Changed < 0:
-		return min(max(finished, e.Chunk), unclear)
-	case e.Changed < unsettled+min(e.Chunk, settling):
+	case e.Lag > 0 && e.Changed < 0:
+		return min(max(finished, e.Lag), unclear)
+	case e.Changed < unsettled+min(e.Lag, settling):
 		return finished
 	case Judge(e.Before, e.About) == Finished:
 		return max(finished, settled)

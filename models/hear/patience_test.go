@@ -46,7 +46,7 @@ func TestSound(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			ms := func(n int) time.Duration { return time.Duration(n) * time.Millisecond }
-			got := hear.DefaultConfig().Patience(hear.Evidence{Words: tt.words, Changed: ms(tt.changed), Chunk: ms(tt.chunk), Turn: tt.turn})
+			got := hear.DefaultConfig().Patience(hear.Evidence{Words: tt.words, Changed: ms(tt.changed), Lag: ms(tt.chunk), Turn: tt.turn})
 			if got != ms(tt.want) {
 				t.Errorf("patience is %v, want %v", got, ms(tt.want))
 			}
@@ -66,11 +66,11 @@ func TestPatienceProperties(t *testing.T) {
 		e := hear.Evidence{
 			Words: words.Draw(t, "words"), Before: words.Draw(t, "before"),
 			Changed: time.Duration(rapid.IntRange(-1000, 3000).Draw(t, "changed")) * time.Millisecond,
-			Chunk:   time.Duration(rapid.SampledFrom([]int{0, 160, 1280}).Draw(t, "chunk")) * time.Millisecond,
+			Lag:     time.Duration(rapid.SampledFrom([]int{0, 160, 1280}).Draw(t, "chunk")) * time.Millisecond,
 			About:   hear.Talk{Name: "earshot", Asked: rapid.Bool().Draw(t, "asked")},
 		}
 		least := min(c.EndFinished, c.End).Duration()
-		if late := e.Changed >= 120*time.Millisecond+min(e.Chunk, 160*time.Millisecond); late && hear.Judge(e.Words, e.About) == hear.Finished {
+		if late := e.Changed >= 120*time.Millisecond+min(e.Lag, 160*time.Millisecond); late && hear.Judge(e.Words, e.About) == hear.Finished {
 			least = max(least, min(e.Changed+160*time.Millisecond, c.End.Duration()))
 		}
 		at := func(p float64) time.Duration {

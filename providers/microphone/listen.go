@@ -57,6 +57,7 @@ type listener struct {
 	*Provider
 	ear    *hear.Ear // used with the frames only
 	out    *mailbox.Queue[item]
+	senses Sense // used with the frames only; nil if there is none
 	throat voicingDetector
 	spot   int  // for how many frames to listen for phrases
 	here   bool // a voice is heard, or in doubt
@@ -98,7 +99,7 @@ type voice struct {
 	ending    hear.Ending    // how complete the words sound
 	before    earshot.Text   // what they were before they changed
 	heard     time.Duration  // how much of it they are based on
-	chunk     time.Duration  // how much sound their recogniser takes at once
+	lag       time.Duration  // how long after they were said words may come
 	turn      float64        // the probability, by its sound, that it is over; NaN if nobody listens to that
 	patience  time.Duration  // how much silence ends it; 0 while nothing is known of it
 	since     time.Duration  // how long the words have not changed
@@ -147,7 +148,30 @@ func (l *listener) hear(f *audio.Frame) {
 		l.feed(f)
 		l.end(edge == hear.TooLong)
 	}
+	l.sense(f)
 	l.watch()
+}
+
+// sense finds out what the sound says, for the next frame.
+func (l *listener) sense(f *audio.Frame) {
+	if l.senses == nil {
+		return
+	}
+	v, said, still := l.open, time.Duration(0), time.Duration(0)
+	if v != nil {
+		_, said, _ = l.ear.Utterance()
+		still = l.ear.Still()
+		said += still
+	}
+	sensed, turn := l.senses.Step(f, said, still)
+	l.ear.Sensed(sensed)
+	if v == nil || v.turn == turn || math.IsNaN(v.turn) && math.IsNaN(turn) {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	v.turn = turn
+	l.weigh(v)
 }
 
 // patience returns how much silence ends the utterance, and adds what f says about its ending.
@@ -179,7 +203,11 @@ func (l *listener) settles() {
 	if v == nil {
 		return
 	}
+	began := (v.still > 0) != (still > 0)
 	v.still = still
+	if began && v.lag > 0 {
+		l.weigh(v) // words that come late do not reach the end of what was said since
+	}
 	v.paused = v.paused && still > 0
 	switch {
 	case v.words == "" || v.since < unchanged || still < silent:
@@ -363,7 +391,7 @@ func (l *listener) partial(v *voice, r Result) {
 	if v.doubt.told != earshot.VoiceLasts {
 		l.believe(v)
 	}
-	v.before, v.words, v.heard, v.chunk = v.words, r.Text, cmp.Or(min(r.Heard, v.fed), v.fed), r.Chunk
+	v.before, v.words, v.heard, v.lag = v.words, r.Text, cmp.Or(min(r.Heard, v.fed), v.fed), r.Lag
 	v.sure, v.since, v.stable = cmp.Or(r.Confidence, sureWords), 0, false
 	l.weigh(v)
 	l.emit(v.number, v.began, l.so(v))
@@ -378,7 +406,7 @@ func (l *listener) weigh(v *voice) {
 	about := l.talk()
 	v.ending = hear.Judge(string(v.words), about)
 	v.patience = l.cfg.Ear.Patience(hear.Evidence{
-		Words: string(v.words), Before: string(v.before), Changed: v.still - (v.fed - v.heard), Chunk: v.chunk,
+		Words: string(v.words), Before: string(v.before), Changed: v.still - (v.fed - v.heard), Lag: v.lag,
 		Turn: v.turn, About: about,
 	})
 }

@@ -84,7 +84,7 @@ const Answer = 260 * time.Millisecond
 // they were recorded; otherwise each comes when a chunk of that length is full, of which phase is the
 // part that was full at the end of the voice.
 func (s Silence) Ended(c hear.Config, turn float64, chunk, phase time.Duration) time.Duration {
-	e := hear.Evidence{Turn: turn, Chunk: chunk, Changed: -phase, About: hear.Talk{Name: "earshot"}}
+	e := hear.Evidence{Turn: turn, Lag: chunk, Changed: -phase, About: hear.Talk{Name: "earshot"}}
 	asks := !math.IsNaN(turn)
 	if asks {
 		e.Turn = hear.Undecided
