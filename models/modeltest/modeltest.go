@@ -66,10 +66,11 @@ func tokens() []byte {
 }
 
 // WriteTransducer writes a streaming recogniser, of the kind of an LSTM transducer of icefall, into
-// a folder: encoder.onnx, decoder.onnx, joiner.onnx and tokens.txt.
-func WriteTransducer(folder string) error {
+// a folder: encoder.onnx, decoder.onnx, joiner.onnx and tokens.txt. Of the facts that programs read in
+// the first, those without are left out.
+func WriteTransducer(folder string, without ...string) error {
 	return write(folder, map[string][]byte{
-		"encoder.onnx": encoder(), "decoder.onnx": decoder(), "joiner.onnx": joiner(), "tokens.txt": tokens(),
+		"encoder.onnx": encoder(without), "decoder.onnx": decoder(), "joiner.onnx": joiner(), "tokens.txt": tokens(),
 	})
 }
 
@@ -80,16 +81,32 @@ func WriteCTC(folder string, without ...string) error {
 	return write(folder, map[string][]byte{"model.onnx": ctc(without), "tokens.txt": tokens()})
 }
 
-// ctc returns the network of [WriteCTC]. What it remembers between chunks is nothing.
-func ctc(without []string) []byte {
+// WriteWhole writes a recogniser of whole utterances, of NeMo's kind with CTC, into a folder: as that
+// of [WriteCTC], but it writes "One" for "one", so that one can tell who understood.
+func WriteWhole(folder string) error {
 	var n network
+	n.ctc()
+	text := strings.NewReplacer("▁o", "▁O", "▁t", "▁T", "▁f", "▁F").Replace(string(tokens()))
+	return write(folder, map[string][]byte{"tokens.txt": []byte(text), "model.onnx": n.encode(map[string]string{
+		"vocab_size": fmt.Sprint(len(Words)), "subsampling_factor": fmt.Sprint(pooling), "normalize_type": "",
+	})})
+}
+
+// ctc adds what both CTC models have in common.
+func (n *network) ctc() {
 	n.input("audio_signal", float, "N", bins, "T")
 	n.input("length", integer, "N")
 	n.output("logprobs", float, "N", "T2", vocabulary())
-	n.output("encoded_lengths", integer, "N")
 	n.node("Transpose", "x", []string{"audio_signal"}, wholes("perm", 0, 2, 1))
 	n.scores("x")
 	n.node("LogSoftmax", "logprobs", []string{"scores"}, whole("axis", -1))
+}
+
+// ctc returns the network of [WriteCTC]. What it remembers between chunks is nothing.
+func ctc(without []string) []byte {
+	var n network
+	n.ctc()
+	n.output("encoded_lengths", integer, "N")
 	n.node("Identity", "encoded_lengths", []string{"length"})
 	facts := map[string]string{
 		"window_size": fmt.Sprint(chunk), "chunk_shift": fmt.Sprint(chunk), "subsampling_factor": fmt.Sprint(pooling),
@@ -136,7 +153,7 @@ func (n *network) scores(x string) {
 }
 
 // encoder returns the network of a transducer that scores the words.
-func encoder() []byte {
+func encoder(without []string) []byte {
 	v := vocabulary()
 	var n network
 	n.input("x", float, "N", "T", bins)
@@ -149,10 +166,14 @@ func encoder() []byte {
 	n.node("Identity", "encoder_out", []string{"scores"})
 	n.node("Identity", "next_h", []string{"h"})
 	n.node("Identity", "next_c", []string{"c"})
-	return n.encode(map[string]string{
+	facts := map[string]string{
 		"model_type": "lstm", "num_encoder_layers": "1", "T": fmt.Sprint(chunk), "decode_chunk_len": fmt.Sprint(chunk),
 		"rnn_hidden_size": "1", "d_model": "1",
-	})
+	}
+	for _, fact := range without {
+		delete(facts, fact)
+	}
+	return n.encode(facts)
 }
 
 // decoder returns the network that forbids to say a word again at once, as a tone lasts longer than

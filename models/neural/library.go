@@ -69,7 +69,7 @@ func (l Library) Best(role catalog.Role, language string) (best catalog.Installe
 
 // rank returns 1 for a set that is or may be fast enough, and 0 for one that is not.
 func (l Library) rank(set catalog.Installed) int {
-	if r, known := l.known(set); known && (r.Fault != nil || r.Speed >= Fast) {
+	if r, known := l.Known(set); known && (r.Fault != nil || r.Speed >= Fast) {
 		return 0
 	}
 	return 1

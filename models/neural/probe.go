@@ -93,8 +93,8 @@ func (l Library) Check(ctx context.Context, set catalog.Installed) (r Result, er
 	return r, nil
 }
 
-// known returns what is known of a set.
-func (l Library) known(set catalog.Installed) (r Result, known bool) {
+// Known returns what is known of a set without trying it. A fault counts as known.
+func (l Library) Known(set catalog.Installed) (r Result, known bool) {
 	program, err := helper.Find(helper.NeuralProgram)
 	if err != nil {
 		return r, false

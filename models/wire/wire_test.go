@@ -39,6 +39,27 @@ func TestDecodeHypothesis(t *testing.T) {
 	}
 }
 
+func TestDecodeReadyHear(t *testing.T) {
+	for _, tt := range []struct {
+		body string
+		is   wire.ReadyHear
+		ok   bool
+	}{
+		{``, wire.ReadyHear{}, true}, // from an earshot-speech of before
+		{`null`, wire.ReadyHear{}, true},
+		{`{"chunk":2560,"tail":2880,"concurrent":true}`, wire.ReadyHear{Chunk: 2560, Tail: 2880, Concurrent: true}, true},
+		{`{"whole":true}`, wire.ReadyHear{Whole: true}, true},
+		{`{"chunk":-1}`, wire.ReadyHear{}, false},
+		{`{"tail":1000000}`, wire.ReadyHear{}, false},
+		{`[]`, wire.ReadyHear{}, false},
+	} {
+		is, err := wire.DecodeReadyHear(helper.Control{Name: wire.ReadyName, Body: json.RawMessage(tt.body)})
+		if is != tt.is || (err == nil) != tt.ok || err != nil && !errors.Is(err, helper.ErrProtocol) {
+			t.Errorf("%s: %+v, %v", tt.body, is, err)
+		}
+	}
+}
+
 func TestDecodePhrase(t *testing.T) {
 	for _, tt := range []struct {
 		phrase wire.Phrase
@@ -90,6 +111,16 @@ func FuzzHypothesis(f *testing.F) {
 		h, err := wire.DecodeHypothesis(helper.Control{Body: b})
 		if err == nil && (len(h.Means) > wire.MaxMeans || !(h.Confidence <= 1)) {
 			t.Errorf("believed %+v", h)
+		}
+	})
+}
+
+func FuzzReadyHear(f *testing.F) {
+	f.Add([]byte(`{"chunk":2560,"tail":2880,"concurrent":true}`))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		r, err := wire.DecodeReadyHear(helper.Control{Body: b})
+		if err == nil && (r.Chunk < 0 || r.Tail < 0) {
+			t.Errorf("believed %+v", r)
 		}
 	})
 }
