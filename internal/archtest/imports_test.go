@@ -135,6 +135,7 @@ var doubles = []string{
 	"llm/llmtest",
 	"llm/ollama/ollamatest",
 	"llm/openai/llamatest",
+	"models/hear/heartest",
 	"models/wyoming/wyomingtest",
 	"models/modeltest",
 	"models/see/seetest",
@@ -149,6 +150,7 @@ var also = map[string]string{
 	"internal/discord/discordtest": "bench",
 	"internal/discord/peers":       "bench",
 	"internal/sound/soundtest":     "bench",
+	"models/hear/heartest":         "bench",
 	"models/see/seetest":           "bench",
 	"internal/scenetest":           "cmd/... bench", // earshot demo and replay perform scenes
 }

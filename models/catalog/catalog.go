@@ -59,6 +59,12 @@ const (
 	Pocket     Kind = "pocket"     // lm_flow, lm_main, encoder, decoder, text_conditioner, vocab, token_scores; reference, a recording of the voice
 )
 
+// The kinds of models that sense voices, each of one part, model.
+const (
+	Silero    Kind = "silero"     // in the form of version 5 and later
+	SmartTurn Kind = "smart_turn" // in the form of version 3
+)
+
 // A Set is a model with all that is needed to run it.
 type Set struct {
 	Name      string   `json:"name"`  // by which a person asks for it, such as kokoro

@@ -9,9 +9,6 @@ import (
 	"earshot/models/catalog"
 )
 
-// Known returns what is known of how well a set runs here, without trying it.
-func (l Library) Known(set catalog.Installed) (r Result, known bool) { return l.known(set) }
-
 // Version returns a text that is another one when a set was installed, replaced or removed.
 func (l Library) Version() string {
 	var b strings.Builder
