@@ -47,8 +47,14 @@ func (s VoiceFindings) wanted(cfg *config.Config) (all []Finding) {
 	return all
 }
 
-// dictation says what the ears are good for.
-const dictation = "clean English only; for more, dictate into the console with another program"
+// embeddedEars says what the recogniser is good for that comes with earshot, and what would be better:
+// a model, where it would be used.
+func embeddedEars(set engine.Hear) string {
+	if _, err := helper.Find(helper.NeuralProgram); err != nil || set.Engine != engine.Auto {
+		return "clean English only; for more, dictate into the console with another program"
+	}
+	return "clean English only; for more: earshot models get english"
+}
 
 // Voice looks for the devices, the helpers and the models.
 func Voice(ctx context.Context, cfg *config.Config) VoiceFindings {
@@ -71,7 +77,7 @@ func Voice(ctx context.Context, cfg *config.Config) VoiceFindings {
 	looks.Hears, looks.Speaks = mends && hear.MayWork(), mends && say.MayWork()
 	looks.Ears = without(looks.Ears, hear.Role)
 	if looks.Ears.Works {
-		by := dictation
+		by := embeddedEars(cfg.Speech.Hear)
 		if hear.by != "" {
 			by = "heard by " + hear.by
 		}
