@@ -119,6 +119,8 @@ var others = map[string]string{
 	"speech.hear.openai.url":                     "http://localhost:9",
 	"speech.hear.openai.api_key":                 "hush",
 	"speech.say.engine":                          "embedded",
+	"speech.say.neural.model":                    "kokoro",
+	"speech.say.neural.speaker":                  "af_heart",
 	"speech.say.wyoming.address":                 "localhost:10",
 	"speech.say.openai.url":                      "http://localhost:9",
 	"speech.say.openai.api_key":                  "hush",

@@ -105,7 +105,7 @@ func (l *speechIO) buildLoudspeaker(ctx context.Context) sectionBuild {
 	if !looks.Speaks {
 		return is
 	}
-	voices := engine.New("speaks", cfg.Speech.Voices(helper.NewDialer(l.daemon.log, helper.SpeechProgram, "say")), l.daemon.report)
+	voices := engine.New("speaks", cfg.Speech.Voices(helper.NewDialer(l.daemon.log, helper.SpeechProgram, "say"), neural.Open(l.daemon.log)), l.daemon.report)
 	say := tts.New(tts.Config{Dial: voices.Dial, Voice: cfg.Outlets.Loudspeaker.Voice, Speed: cfg.Outlets.Loudspeaker.Speed, Log: l.daemon.log})
 	own := &learnedVoice{Fickle: say, learn: l.daemon.voices.Registry.LearnOwn}
 	there := new(supervise.Pulse)

@@ -69,7 +69,7 @@ func Voice(ctx context.Context, cfg *config.Config) VoiceFindings {
 		roles := SpeechRoles(ctx)
 		models := neural.Open(slog.New(slog.DiscardHandler))
 		hear = chooseEngine(ctx, cfg.Speech.Recognisers(nil, models), roles["hear"])
-		say = chooseEngine(ctx, cfg.Speech.Voices(nil), roles["say"])
+		say = chooseEngine(ctx, cfg.Speech.Voices(nil, models), roles["say"])
 	})
 	g.Wait()
 	looks.Card = err == nil

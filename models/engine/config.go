@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"path/filepath"
@@ -21,7 +20,7 @@ import (
 const (
 	Auto     = "auto"     // neural models that are installed, then servers that have an address, then what comes with the program
 	Embedded = "embedded" // what comes with the program
-	Neural   = "neural"   // models that are installed; only to hear
+	Neural   = "neural"   // models that are installed
 	Wyoming  = "wyoming"  // a server of Home Assistant's kind
 	OpenAI   = "openai"   // a server with OpenAI's protocol for sound
 )
@@ -67,8 +66,16 @@ type OpenAIRecogniser struct {
 // Say is how the agent speaks.
 type Say struct {
 	Engine  string       `yaml:"engine"`
+	Neural  NeuralVoice  `yaml:"neural"`
 	Wyoming WyomingVoice `yaml:"wyoming"`
 	OpenAI  OpenAIVoice  `yaml:"openai"`
+}
+
+// A NeuralVoice is a model on this machine that speaks.
+type NeuralVoice struct {
+	Model   string  `yaml:"model"`   // as of a [NeuralRecogniser]
+	Speaker string  `yaml:"speaker"` // of a voice that has several, by name or number; "" is the first
+	Speed   float64 `yaml:"speed"`   // 1 is the voice's own
 }
 
 // A WyomingVoice is a voice of a server.
@@ -92,7 +99,7 @@ type OpenAIVoice struct {
 func DefaultConfig() Config {
 	return Config{
 		Hear: Hear{Engine: Auto, Language: english, OpenAI: OpenAIRecogniser{Model: "whisper-1"}},
-		Say:  Say{Engine: Auto, OpenAI: OpenAIVoice{Model: "tts-1", Voice: "alloy", Speed: 1}},
+		Say:  Say{Engine: Auto, Neural: NeuralVoice{Speed: 1}, OpenAI: OpenAIVoice{Model: "tts-1", Voice: "alloy", Speed: 1}},
 	}
 }
 
@@ -105,23 +112,28 @@ func (c Config) Validate() error {
 	h, s := c.Hear, c.Say
 	return errors.Join(
 		field.Under("hear", errors.Join(
-			c.validate(h.Engine, []string{Auto, Embedded, Neural, Wyoming, OpenAI}, h.Wyoming.Address, h.OpenAI.URL),
+			c.validate(h.Engine, h.Wyoming.Address, h.OpenAI.URL),
 			h.validateLanguage(),
 			validateModel("neural.model", h.Neural.Model),
 			validateModel("neural.second", h.Neural.Second),
 			named("openai.model", h.OpenAI.Model),
 		)),
 		field.Under("say", errors.Join(
-			c.validate(s.Engine, []string{Auto, Embedded, Wyoming, OpenAI}, s.Wyoming.Address, s.OpenAI.URL),
+			c.validate(s.Engine, s.Wyoming.Address, s.OpenAI.URL),
 			named("openai.model", s.OpenAI.Model),
 			named("openai.voice", s.OpenAI.Voice),
-			s.OpenAI.validateSpeed(),
+			validateSpeed("openai.speed", s.OpenAI.Speed),
+			validateModel("neural.model", s.Neural.Model),
+			validateSpeed("neural.speed", s.Neural.Speed),
 		)),
 	)
 }
 
+// engines are the values of [Hear.Engine] and [Say.Engine].
+var engines = []string{Auto, Embedded, Neural, Wyoming, OpenAI}
+
 // validate reports what is wrong with the engine of a role and its servers.
-func (c Config) validate(engine string, engines []string, address, url string) error {
+func (c Config) validate(engine, address, url string) error {
 	if !slices.Contains(engines, engine) {
 		last := len(engines) - 1
 		return field.Errorf("engine", "is %q; must be %s or %s", engine, strings.Join(engines[:last], ", "), engines[last])
@@ -174,9 +186,9 @@ func (h Hear) validateLanguage() error {
 	return nil
 }
 
-func (v OpenAIVoice) validateSpeed() error {
-	if !(v.Speed >= 0.25 && v.Speed <= 4) {
-		return field.Errorf("openai.speed", "is %v; must be from 0.25 to 4", v.Speed)
+func validateSpeed(key string, speed float64) error {
+	if !(speed >= 0.25 && speed <= 4) {
+		return field.Errorf(key, "is %v; must be from 0.25 to 4", speed)
 	}
 	return nil
 }
@@ -199,51 +211,78 @@ func (c Config) Recognisers(embedded helper.Dialer, models neural.Library) (all 
 		all = append(all, Engine{Name: "the embedded recogniser", Dial: embedded})
 	}
 	if len(all) == 0 {
-		all = []Engine{missing(c.Hear.Language)}
+		all = []Engine{missing(catalog.Hear, c.Hear.Language)}
 	}
 	return all
 }
 
 // models returns the engine that is made of models on this machine, if there is one or must be.
 func (h Hear) models(library neural.Library) []Engine {
-	first, installed := library.Best(catalog.Hear, h.Language)
-	why := "the best that is installed for " + h.Language
-	var err error
-	if h.Neural.Model != "" {
-		first, err = library.Find(h.Neural.Model)
-		installed, why = true, "as the configuration says"
+	e, first, is := installed(library, catalog.Hear, h.Language, h.Engine, h.Neural.Model)
+	if !is {
+		return e
 	}
-	if !installed && h.Engine == Auto {
-		return nil
-	} else if !installed {
-		return []Engine{missing(h.Language)}
+	check, second := e[0].Check, catalog.Installed{}
+	if h.Neural.Second != "" {
+		var err error
+		if second, err = library.Find(h.Neural.Second); err != nil {
+			return []Engine{broken(e[0].Name, err)}
+		}
+		e[0].Check = func(ctx context.Context) error {
+			if err := check(ctx); err != nil {
+				return err
+			}
+			_, err := library.Check(ctx, second)
+			return err
+		}
 	}
-	var second catalog.Installed
-	if err == nil && h.Neural.Second != "" {
-		second, err = library.Find(h.Neural.Second)
+	e[0].Dial = library.Hear(first, second, h.Language, e[0].Check)
+	return e
+}
+
+// models returns the engine that is made of a model on this machine, if there is one or must be.
+func (s Say) models(library neural.Library) []Engine {
+	e, set, is := installed(library, catalog.Say, english, s.Engine, s.Neural.Model)
+	if is {
+		e[0].Dial = library.Say(set, s.Neural.Speaker, s.Neural.Speed, e[0].Check)
 	}
-	if err != nil {
-		return []Engine{broken("the model "+cmp.Or(h.Neural.Model, first.Name), err)}
+	return e
+}
+
+// installed returns the engine of a set, which lacks its dialer: of the one that is named, or of the best
+// for a language. If there is none, it returns what stands for it.
+func installed(library neural.Library, role catalog.Role, language, engine, named string) (e []Engine, set catalog.Installed, is bool) {
+	set, here := library.Best(role, language)
+	why := "the best that is installed for " + language
+	if named != "" {
+		var err error
+		if set, err = library.Find(named); err != nil {
+			return []Engine{broken("the model "+named, err)}, set, false
+		}
+		here, why = true, "as the configuration says"
+	}
+	switch {
+	case !here && engine == Auto:
+		return nil, set, false
+	case !here:
+		return []Engine{missing(role, language)}, set, false
 	}
 	check := func(ctx context.Context) error {
-		r, err := library.Check(ctx, first)
-		if err == nil && h.Neural.Model == "" && r.Speed >= neural.Fast {
-			err = &neural.SlowError{Name: first.Name, Speed: r.Speed}
-		}
-		if err == nil && second.Name != "" {
-			_, err = library.Check(ctx, second)
+		r, err := library.Check(ctx, set)
+		if err == nil && named == "" && r.Slow() {
+			err = &neural.SlowError{Name: set.Name, Result: r}
 		}
 		return err
 	}
-	return []Engine{{Name: ModelName(first), Why: why, Dial: library.Hear(first, second, h.Language, check), Check: check}}
+	return []Engine{{Name: ModelName(set), Why: why, Check: check}}, set, true
 }
 
 // ModelName returns the name of the engine that a set is.
 func ModelName(set catalog.Installed) string { return "the model " + set.Name }
 
 // missing returns the engine that stands for a model which is not installed.
-func missing(language string) Engine {
-	return broken("a model that is installed", &neural.MissingError{Language: language})
+func missing(role catalog.Role, language string) Engine {
+	return broken("a model that is installed", &neural.MissingError{Role: role, Language: language})
 }
 
 // broken returns an engine that is never well.
@@ -252,7 +291,10 @@ func broken(name string, err error) Engine {
 }
 
 // Voices returns the engines that speak, as Recognisers does.
-func (c Config) Voices(embedded helper.Dialer) (all []Engine) {
+func (c Config) Voices(embedded helper.Dialer, models neural.Library) (all []Engine) {
+	if s := c.Say; s.Engine == Auto || s.Engine == Neural {
+		all = s.models(models)
+	}
 	if s := c.Say; s.Wyoming.Address != "" && (s.Engine == Auto || s.Engine == Wyoming) {
 		server, _ := wyoming.ParseServer(s.Wyoming.Address)
 		all = append(all, voice(wyomingName(server), !server.Local(), wyoming.Rate, wyoming.Voice{Server: server, Name: s.Wyoming.Voice, Speaker: s.Wyoming.Speaker}))

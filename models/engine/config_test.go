@@ -45,10 +45,11 @@ func TestConfig(t *testing.T) {
 		{"remote url", func(c *engine.Config) { c.Hear.OpenAI.URL = "https://api.openai.com/v1" }, "hear.openai.url: is on another machine", ""},
 		{"no voice", func(c *engine.Config) { c.Say.OpenAI.Voice = "" }, "say.openai.voice: is empty", ""},
 		{"mad speed", func(c *engine.Config) { c.Say.OpenAI.Speed = 9 }, "say.openai.speed: is 9; must be from 0.25 to 4", ""},
-		{"other engine", func(c *engine.Config) { c.Say.Engine = "piper" }, "say.engine: is \"piper\"; must be auto, embedded, wyoming or openai", ""},
+		{"other engine", func(c *engine.Config) { c.Say.Engine = "piper" }, "say.engine: is \"piper\"; must be auto, embedded, neural, wyoming or openai", ""},
 		{"german here", func(c *engine.Config) { c.Hear.Engine, c.Hear.Language = "embedded", "de" }, "hear.language: is de, but", ""},
 		{"half a path", func(c *engine.Config) { c.Hear.Neural.Model = "a/b" }, "hear.neural.model: is neither", ""},
-		{"no voices yet", func(c *engine.Config) { c.Say.Engine = "neural" }, "say.engine: is \"neural\"; must be auto, embedded, wyoming or openai", ""},
+		{"half a path of a voice", func(c *engine.Config) { c.Say.Neural.Model = "a/b" }, "say.neural.model: is neither", ""},
+		{"a voice too fast", func(c *engine.Config) { c.Say.Neural.Speed = 5 }, "say.neural.speed: is 5; must be from 0.25 to 4", ""},
 		{"no language", func(c *engine.Config) { c.Hear.Language = "english" }, "hear.language: is \"english\"; must be two letters", ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -71,7 +72,7 @@ func TestConfig(t *testing.T) {
 				}
 				return strings.Join(is, " ")
 			}
-			if ears, voices := names(c.Recognisers(nil, neural.Library{Dir: t.TempDir()})), names(c.Voices(nil)); ears != tt.ears || voices != tt.voices {
+			if ears, voices := names(c.Recognisers(nil, neural.Library{Dir: t.TempDir()})), names(c.Voices(nil, neural.Library{Dir: t.TempDir()})); ears != tt.ears || voices != tt.voices {
 				t.Errorf("it hears by %q and speaks by %q", ears, voices)
 			}
 		})
@@ -99,6 +100,20 @@ func TestModels(t *testing.T) {
 		}
 		if err := os.WriteFile(filepath.Join(library.Dir, set.Name, catalog.Description), text, 0o600); err != nil {
 			t.Fatal(err)
+		}
+	}
+	voices := engine.DefaultConfig()
+	for model, want := range map[string]string{
+		"":       "the model voice for all the world, the embedded voice",
+		"medium": "the model medium, the embedded voice", // which says why not
+	} {
+		voices.Say.Neural.Model = model
+		var names []string
+		for _, e := range voices.Voices(nil, library) {
+			names = append(names, e.Name)
+		}
+		if got := strings.Join(names, ", "); got != want {
+			t.Errorf("with the model %q it speaks by %s", model, got)
 		}
 	}
 	for _, tt := range []struct {

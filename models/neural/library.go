@@ -69,7 +69,7 @@ func (l Library) Best(role catalog.Role, language string) (best catalog.Installe
 
 // rank returns 1 for a set that is or may be fast enough, and 0 for one that is not.
 func (l Library) rank(set catalog.Installed) int {
-	if r, known := l.Known(set); known && (r.Fault != nil || r.Speed >= Fast) {
+	if r, known := l.Known(set); known && (r.Fault != nil || r.Slow()) {
 		return 0
 	}
 	return 1
@@ -84,10 +84,16 @@ func weight(set catalog.Installed) (bytes int64) {
 }
 
 // A MissingError says that nothing is installed for a language. It is an [errors.ErrUnsupported].
-type MissingError struct{ Language string }
+type MissingError struct {
+	Role     catalog.Role
+	Language string
+}
 
 // Error says so.
 func (e *MissingError) Error() string {
+	if e.Role == catalog.Say {
+		return "no model is installed that speaks " + e.Language
+	}
 	return "no model is installed that recognises " + e.Language
 }
 
@@ -102,13 +108,16 @@ func (e *MissingError) Is(target error) bool { return target == errors.ErrUnsupp
 // A SlowError says that a set is too slow here for who did not choose it. It is an
 // [errors.ErrUnsupported].
 type SlowError struct {
-	Name  string
-	Speed float64 // as in [Result]
+	Name   string
+	Result Result
 }
 
 // Error says so.
 func (e *SlowError) Error() string {
-	return fmt.Sprintf("the model %s is too slow for this machine: %.1f seconds for a second of sound", e.Name, e.Speed)
+	if first := e.Result.First; first > 0 {
+		return fmt.Sprintf("the model %s is too slow for this machine: %.1f seconds until a sentence is heard", e.Name, first)
+	}
+	return fmt.Sprintf("the model %s is too slow for this machine: %.1f seconds for a second of sound", e.Name, e.Result.Speed)
 }
 
 // Cure says what to do.

@@ -158,7 +158,7 @@ func (b *Bot) enterCall(ctx context.Context, call calls.Call, id earshot.RoomID)
 		return nil, errors.New("there is no call to speak in")
 	}
 	set := b.c.Settings().Outlets.Discord
-	voices := engine.New("speaks", b.c.Settings().Speech.Voices(helper.NewDialer(b.c.Log, helper.SpeechProgram, "say")), b.c.Report)
+	voices := engine.New("speaks", b.c.Settings().Speech.Voices(helper.NewDialer(b.c.Log, helper.SpeechProgram, "say"), neural.Open(b.c.Log)), b.c.Report)
 	say := tts.New(tts.Config{Dial: voices.Dial, Voice: set.VoiceName, Speed: set.Speed, Log: b.c.Log})
 	m := &callVoice{Voice: outlet.NewVoice(say)}
 	coder := codec.NewOpus(codec.OpusConfig{Dial: helper.NewDialer(b.c.Log, helper.SpeechProgram, "media"), Encoded: m.Encoded})
