@@ -17,7 +17,7 @@ import (
 	"earshot/models/wyoming"
 )
 
-// The values of [Hear.Engine] and [Say.Engine].
+// The values of [Hear.Engine], [Say.Engine] and [Turn.Engine].
 const (
 	Auto     = "auto"     // neural models that are installed, then servers that have an address, then what comes with the program
 	Embedded = "embedded" // what comes with the program
@@ -34,6 +34,7 @@ type Config struct {
 
 	Hear Hear `yaml:"hear"`
 	Say  Say  `yaml:"say"`
+	Turn Turn `yaml:"turn"`
 }
 
 // Hear is how speech is recognised.
@@ -93,6 +94,7 @@ func DefaultConfig() Config {
 	return Config{
 		Hear: Hear{Engine: Auto, Language: english, OpenAI: OpenAIRecogniser{Model: "whisper-1"}},
 		Say:  Say{Engine: Auto, OpenAI: OpenAIVoice{Model: "tts-1", Voice: "alloy", Speed: 1}},
+		Turn: Turn{Engine: Auto},
 	}
 }
 
@@ -117,6 +119,7 @@ func (c Config) Validate() error {
 			named("openai.voice", s.OpenAI.Voice),
 			s.OpenAI.validateSpeed(),
 		)),
+		field.Under("turn", c.Turn.validate()),
 	)
 }
 
