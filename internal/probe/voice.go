@@ -65,9 +65,11 @@ func Voice(ctx context.Context, cfg *config.Config) VoiceFindings {
 		looks.Ears, looks.Mouth, err = soundDevices(ctx, cfg.Providers.Microphone.Device, cfg.Outlets.Loudspeaker.Device)
 	})
 	var hear, say chosenEngine
+	var turns string
 	g.Go(func() {
 		roles := SpeechRoles(ctx)
 		models := neural.Open(slog.New(slog.DiscardHandler))
+		turns = sensing(ctx, cfg.Speech, models)
 		hear = chooseEngine(ctx, cfg.Speech.Recognisers(nil, models), roles["hear"])
 		say = chooseEngine(ctx, cfg.Speech.Voices(nil, models), roles["say"])
 	})
@@ -81,13 +83,27 @@ func Voice(ctx context.Context, cfg *config.Config) VoiceFindings {
 		if hear.by != "" {
 			by = "heard by " + hear.by
 		}
-		looks.Ears.Text += ": say \"" + cfg.Executive.Name + ", …\" (" + hear.explain(by) + ")"
+		looks.Ears.Text += ": say \"" + cfg.Executive.Name + ", …\" (" + hear.explain(by) + turns + ")"
 	}
 	looks.Mouth = without(looks.Mouth, say.Role)
 	if by := say.explain(say.by); looks.Mouth.Works && by != "" {
 		looks.Mouth.Text += ": " + by
 	}
 	return looks
+}
+
+// sensing says what senses voices by their sound, or why nothing does; "" if only the words count.
+func sensing(ctx context.Context, c engine.Config, models neural.Library) string {
+	ctx, cancel := context.WithTimeout(ctx, helperTimeout)
+	defer cancel()
+	s, wanted := c.Sensing(models)
+	if !wanted {
+		return ""
+	}
+	if err := s.Check(ctx); err != nil {
+		return "; " + (chosenEngine{better: []error{err}}).explain("")
+	}
+	return "; that you have finished is told by your voice, too: " + s.Name
 }
 
 // A chosenEngine is what does one thing here.

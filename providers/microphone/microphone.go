@@ -35,6 +35,7 @@ import (
 	"earshot/internal/mailbox"
 	"earshot/internal/sound"
 	"earshot/models/hear"
+	"earshot/models/sense"
 	"earshot/models/stt"
 	"earshot/models/voiceprint"
 	"earshot/providers"
@@ -113,6 +114,14 @@ type Sense interface {
 	Step(f *audio.Frame, said, still time.Duration) (hear.Sensed, float64)
 
 	Close() // no more frames come
+}
+
+// UseSense returns what [Parts] wants of a sensor, or nil if there is none.
+func UseSense(s *sense.Sensor) func() Sense {
+	if s == nil {
+		return nil
+	}
+	return func() Sense { return s.Listen() }
 }
 
 // Parts are the dependencies of a microphone.
