@@ -24,6 +24,7 @@ import (
 	"earshot/models/catalog"
 	"earshot/models/engine"
 	"earshot/models/neural"
+	"earshot/models/sense"
 	"earshot/models/stt"
 	"earshot/providers/microphone"
 )
@@ -95,6 +96,10 @@ func (t modelsTry) Run(a *app) error {
 // hear has recordings heard, one after another, and prints how each went.
 func (t modelsTry) hear(a *app, cfg *config.Config, dial helper.Dialer, all []trial.Recording) (list []trial.Result, err error) {
 	ctx, stop := context.WithCancel(a.ctx)
+	var senses *sense.Sensor
+	if is, wanted := cfg.Speech.Sensing(neural.Open(quietly)); wanted {
+		senses = sense.New(sense.Config{Dial: is.Dial, Sets: is.Sets, Log: quietly})
+	}
 	hears := stt.New(stt.Config{Dial: dial, Names: []string{cfg.Executive.Name}, Log: quietly})
 	var running sync.WaitGroup
 	var died error
@@ -102,9 +107,12 @@ func (t modelsTry) hear(a *app, cfg *config.Config, dial helper.Dialer, all []tr
 		died = hears.Run(ctx)
 		stop()
 	})
+	if senses != nil {
+		running.Go(func() { _ = senses.Run(ctx) }) // without it, the words alone tell when somebody has finished
+	}
 	defer running.Wait()
 	defer stop()
-	try := trial.Trial{Config: cfg.Providers.Microphone, Recogniser: microphone.UseSTT(hears), Play: func(ctx context.Context, path string) iter.Seq2[*audio.Frame, error] {
+	try := trial.Trial{Config: cfg.Providers.Microphone, Recogniser: microphone.UseSTT(hears), Sense: microphone.UseSense(senses), Play: func(ctx context.Context, path string) iter.Seq2[*audio.Frame, error] {
 		return file{codec.Source{Path: path, RealTime: true}}.Frames(ctx)
 	}}
 	awaitLoaded(ctx, hears)
@@ -163,6 +171,9 @@ func (r modelReport) runs() string {
 		return r.Model + " comes with earshot."
 	}
 	text := fmt.Sprintf("%s: a second of sound takes it %.2f s; it loads in %.1f s and takes %s", r.Model, is.Speed, is.Start, english.Size(is.Memory))
+	if is.First > 0 {
+		text += fmt.Sprintf("; a short sentence is heard after %.2f s", is.First)
+	}
 	if is.Chunk > 0 {
 		text += fmt.Sprintf("; words come each %d ms, at the latest %d ms after they were said", ms(is.Chunk), ms(is.Tail))
 	}

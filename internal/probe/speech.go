@@ -42,7 +42,7 @@ func SpeechModels(ctx context.Context, set engine.Config, c catalog.Catalogue, s
 	library := neural.Open(slog.New(slog.DiscardHandler))
 	ctx, cancel := context.WithTimeout(ctx, helperTimeout)
 	defer cancel()
-	hears, why := inUse(ctx, set.Recognisers(nil, library))
+	used := speechInUse(ctx, set, library)
 	for _, is := range here {
 		m := speechModel(is.Set, true)
 		if r, ok := library.Known(is); ok {
@@ -51,7 +51,7 @@ func SpeechModels(ctx context.Context, set engine.Config, c catalog.Catalogue, s
 				m.Speech.Fault = r.Fault.Text
 			}
 		}
-		if is.Role == catalog.Hear && hears == engine.ModelName(is) || is.Role == catalog.Correct && is.Name == set.Hear.Neural.Second {
+		if why, ok := used[is.Dir]; ok {
 			m.InUse, m.Speech.Why = m.Roles, why
 		}
 		list = append(list, m)
@@ -66,14 +66,33 @@ func SpeechModels(ctx context.Context, set engine.Config, c catalog.Catalogue, s
 	return list, err
 }
 
-// inUse returns the name of the first engine that works, and why it was chosen.
-func inUse(ctx context.Context, engines []engine.Engine) (name, why string) {
-	for _, e := range engines {
-		if e.IsEmbedded() || e.Check(ctx) == nil {
-			return e.Name, e.Why
+// speechInUse returns why sets are in use, by their folders.
+func speechInUse(ctx context.Context, set engine.Config, library neural.Library) map[string]string {
+	used := make(map[string]string)
+	note := func(engines []engine.Engine, role catalog.Role) {
+		for _, e := range engines {
+			if !e.IsEmbedded() && e.Check(ctx) != nil {
+				continue
+			}
+			for _, is := range library.Installed(role, set.Hear.Language) {
+				if e.Name == engine.ModelName(is) {
+					used[is.Dir] = e.Why
+				}
+			}
+			return
 		}
 	}
-	return "", ""
+	hears := set.Recognisers(nil, library)
+	note(hears, catalog.Hear)
+	note(hears, catalog.Correct)
+	note(set.Voices(nil, library), catalog.Say)
+	if second, err := library.Find(set.Hear.Neural.Second); err == nil && len(used) > 0 {
+		used[second.Dir] = "as the configuration says"
+	}
+	if s, wanted := set.Sensing(library); wanted && s.Check(ctx) == nil {
+		used[s.Sets.VAD], used[s.Sets.Turn] = s.Why, s.Why
+	}
+	return used
 }
 
 func speechModel(s catalog.Set, installed bool) ModelInfo {

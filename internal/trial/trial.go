@@ -90,6 +90,7 @@ type Result struct {
 type Trial struct {
 	Config     microphone.Config
 	Recogniser microphone.Recogniser
+	Sense      func() microphone.Sense // as in [microphone.Parts]
 
 	// Play yields the frames of a file of sound at the pace of the recording.
 	Play func(ctx context.Context, path string) iter.Seq2[*audio.Frame, error]
@@ -102,7 +103,7 @@ func (t Trial) Hear(ctx context.Context, r Recording) (is Result, err error) {
 	var fault error
 	mic := microphone.New(t.Config, microphone.Parts{
 		Capture:    tape(func(ctx context.Context) iter.Seq2[*audio.Frame, error] { return t.Play(ctx, r.Path) }),
-		Recogniser: t.Recogniser,
+		Recogniser: t.Recogniser, Sense: t.Sense,
 		Notice: func(n earshot.Notice) {
 			mu.Lock()
 			defer mu.Unlock()
