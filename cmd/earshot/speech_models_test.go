@@ -278,7 +278,33 @@ func TestSpeechModelRuns(t *testing.T) {
 	}
 	model := files[slices.IndexFunc(files, func(e os.DirEntry) bool { return strings.HasSuffix(e.Name(), ".onnx") })].Name()
 	h.write("usb/bad.onnx", "no model")
-	text, err := json.Marshal(catalog.Catalogue{Sets: []catalog.Set{set("tones", model), set("bad", "bad.onnx")}})
+	c := catalog.Catalogue{Bundles: map[string][]string{"rest": {"voice", "vad", "turn"}}, Sets: []catalog.Set{set("tones", model), set("bad", "bad.onnx")}}
+	for _, f := range []struct {
+		name  string
+		role  catalog.Role
+		kind  catalog.Kind
+		write func(folder string) error
+	}{
+		{"voice", catalog.Say, catalog.VITS, func(folder string) error { return modeltest.WriteVITS(folder) }},
+		{"vad", catalog.VAD, catalog.Silero, func(folder string) error { return modeltest.WriteSilero(folder, true) }},
+		{"turn", catalog.Turn, catalog.SmartTurn, modeltest.WriteSmartTurn},
+	} {
+		at := filepath.Join(h.dir, "fixtures", f.name)
+		is, err := catalog.Installed{}, errors.Join(os.MkdirAll(at, 0o700), f.write(at), modeltest.Describe(at, f.role, f.kind))
+		if err == nil {
+			is, err = catalog.Open(at)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		for part, file := range is.Files {
+			file.URLs = []string{"https://example.org/" + part}
+			is.Files[part] = file
+		}
+		is.Rate = 22050
+		c.Sets = append(c.Sets, is.Set)
+	}
+	text, err := json.Marshal(c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -297,6 +323,11 @@ func TestSpeechModelRuns(t *testing.T) {
 		{"list", failed, "hear bad en 1 kB", "unreachable"},
 		{"list", failed, "MIT 0.", ""},
 		{"list", failed, "in use: the best that is installed for en", ""},
+		{"get rest --from fixtures --yes", success, "turn is ready. A second of sound takes it 0.", ""},
+		{"list", failed, "say voice en 5 kB Apache-2.0 0.", ""},
+		{"list", failed, "in use: the best that is installed", ""},
+		{"test voice", success, "a short sentence is heard after 0.", ""},
+		{"test voice recordings", misused, "", "voice does not recognise speech, so recordings say nothing about it"},
 		{"test tones", success, "tones: a second of sound takes it 0.", ""},
 		{"test bad", failed, "", "it is damaged"},
 		{"test nothing", notFound, "", "it is not installed → earshot models get nothing"},
@@ -323,4 +354,32 @@ func wav(pcm []int16) []byte {
 		binary.Write(&b, binary.LittleEndian, v) // a buffer takes everything
 	}
 	return b.Bytes()
+}
+
+// TestSpeechModelReachesDaemon: the earshot that runs looks for models anew when one was installed or
+// removed, and only then.
+func TestSpeechModelReachesDaemon(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	h.scripted("reply: Well.\n")
+	newMirror(t, h)
+	h.daemon()
+	for _, tt := range []struct{ args, says string }{
+		{"reload", "nothing has changed"},
+		{"models get tiny --yes", "The running earshot knows of it now."},
+		{"reload", "nothing has changed"},
+		{"models remove tiny", "The running earshot knows of it now."},
+		{"reload", "nothing has changed"},
+	} {
+		if r := h.earshot(nil, strings.Fields(tt.args)...); r.code != success || !strings.Contains(r.out+r.err, tt.says) {
+			t.Errorf("%s ended with %d and printed %s%s", tt.args, r.code, r.out, r.err)
+		}
+	}
+	if err := os.MkdirAll(filepath.Join(h.dir, "data/earshot/models/sets/a"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	h.write("data/earshot/models/sets/a/set.json", "{}")
+	if r := h.earshot(nil, "reload"); !strings.Contains(r.out, "the microphone, the loudspeaker, Discord follow it now") {
+		t.Errorf("reload printed %s%s", r.out, r.err)
+	}
 }
