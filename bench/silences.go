@@ -17,7 +17,7 @@ type partial struct {
 }
 
 // transcribe writes what the recogniser made of each silence in what was told to a
-// file: those of both sets are testdata/pauses.txt of models/hear.
+// file: those of both sets are pauses.txt of models/hear/heartest.
 func (b bench) transcribe(sets ...[]*answered) error {
 	var text strings.Builder
 	for n, set := range sets {

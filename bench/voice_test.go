@@ -10,32 +10,6 @@ import (
 	"earshot/internal/audio"
 )
 
-func TestEdits(t *testing.T) {
-	for _, tt := range []struct {
-		want, got string
-		edits     int
-	}{
-		{"what time is it", "what time is it", 0},
-		{"what time is it", "What time is it?", 0},
-		{"by four p m", "by four p.m.", 0},
-		{"what time is it", "what time is", 1},
-		{"what time is it", "but what time is it", 1},
-		{"what time is it", "what dime is it", 1},
-		{"what time is it", "", 4},
-		{"what time is it", "time what is it", 2},
-		{"open the door and let the dog out", "the door let the dock outs", 4},
-		{"", "noise", 1},
-		{"", "", 0},
-	} {
-		if got := edits(plain(tt.want), plain(tt.got)); got != tt.edits {
-			t.Errorf("%q for %q is %d edits, want %d", tt.got, tt.want, got, tt.edits)
-		}
-		if got := edits(plain(tt.got), plain(tt.want)); got != tt.edits {
-			t.Errorf("the other way round, %q for %q is %d edits, want %d", tt.want, tt.got, got, tt.edits)
-		}
-	}
-}
-
 func TestScores(t *testing.T) {
 	r := &reel{passages: []passage{
 		{"what time is it", 0, audio.Rate},

@@ -14,6 +14,7 @@ import (
 	"earshot"
 	"earshot/conversation"
 	"earshot/executive"
+	recordings "earshot/internal/trial"
 )
 
 // sentencesText is what is said to be understood: twenty sentences as people
@@ -140,11 +141,11 @@ func score(r *reel, answers []answer) (all scores) {
 	l.As = conversation.Spellings(l.Name)
 	for i, a := range answers {
 		p := r.passages[i]
-		want := plain(p.text)
+		want := recordings.Words(p.text)
 		u := earshot.Utterance{Text: earshot.Text(a.text), Confidence: 1}
 		all = append(all, scored{
 			call: slices.Contains(calls, p.text), called: l.Address(u, time.Now(), conversation.SpeechContext{Rested: true}) == conversation.Called,
-			words: len(want), wrong: edits(want, plain(a.text)), utterances: a.utterances,
+			words: len(want), wrong: recordings.Edits(want, recordings.Words(a.text)), utterances: a.utterances,
 			factor: a.took.Seconds() / p.lasts().Seconds(),
 		})
 	}

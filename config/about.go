@@ -204,6 +204,11 @@ var about = map[string]note{
 
 	"speech":                      {effect: "By what earshot recognises speech and speaks: the engines that come with it, or servers that you have, such as Home Assistant's."},
 	"speech.remote":               {class: Section, effect: "Allows servers on other machines. Everything that is said in a room, by whomever, goes to them as sound, and everything that the agent says as text."},
+	"speech.turn":                 {effect: "How it is told that somebody speaks, and that they have finished. The words count in any case."},
+	"speech.turn.engine":          {class: Section, effect: "embedded (by loudness and words), neural (also by models that are installed and listen to the sound of the voice), or auto: neural if there are such models."},
+	"speech.turn.neural":          {effect: "Models on this machine that listen to the sound of a voice; earshot models list shows them."},
+	"speech.turn.neural.model":    {class: Section, effect: "What tells whether somebody has finished, such as smart-turn: the name of a model that is installed, or the whole path of its folder. Empty means one that is installed and that anybody may use."},
+	"speech.turn.neural.vad":      {class: Section, effect: "What tells whether a sound is a voice, such as silero, likewise. What it takes for none pauses nobody."},
 	"speech.hear":                 {effect: "How speech is recognised, at the microphone and in calls."},
 	"speech.hear.engine":          {class: Section, effect: "embedded (comes with earshot; English), neural (a model that is installed), wyoming or openai (the servers below), or auto: a model that is installed and fast enough here, else a server that has an address, else embedded. An engine that fails three times within ten minutes gives way to the next until it is well."},
 	"speech.hear.language":        {class: Section, effect: "What people speak, as two letters. The embedded recogniser knows en only; so does the judgement of whether a sentence is complete."},

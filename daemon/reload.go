@@ -19,6 +19,7 @@ import (
 	"earshot/internal/english"
 	"earshot/internal/probe"
 	"earshot/llm"
+	"earshot/models/neural"
 	"earshot/participants"
 	"earshot/participants/agents"
 	"earshot/server"
@@ -90,6 +91,7 @@ type reloads struct {
 	wants  *config.Config // the configuration read last; nil before
 	faults string         // the faults found at the last read
 	waits  []string       // the keys that wait for a restart
+	speech string         // the version of the speech models that were installed at the last build
 }
 
 // errNoFile says that an embedded daemon has no configuration file that could change.
@@ -194,6 +196,11 @@ func (d *Daemon) apply(ctx context.Context, next *config.Config) (is api.ReloadR
 			}
 		}
 	}
+	if d.speechModelsChanged() {
+		for _, part := range sectionsByKey["speech"] {
+			touched[part] = true
+		}
+	}
 	had := d.llm.now.Load()
 	engines := had
 	if touched[modelsSection] {
@@ -255,6 +262,16 @@ func (d *Daemon) apply(ctx context.Context, next *config.Config) (is api.ReloadR
 		}
 	}
 	return is, waits, nil
+}
+
+// speechModelsChanged reports whether other speech models are installed than when it was called last.
+func (d *Daemon) speechModelsChanged() bool {
+	r, now := &d.reloads, neural.Open(d.log).Version()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	was := r.speech
+	r.speech = now
+	return was != now
 }
 
 // clearModelFaults clears the notices of model faults in all rooms: the model is a different one
@@ -367,7 +384,7 @@ const namedKeys = 3
 
 // ReloadText tells people which keys changed, without any value: it may be a secret.
 func ReloadText(r api.ReloadResult) string {
-	if len(r.Changes) == 0 {
+	if len(r.Changes) == 0 && len(r.Begins) == 0 {
 		return "Configuration reloaded: nothing has changed."
 	}
 	one := func(n int, is, are string) string { return map[bool]string{true: is, false: are}[n == 1] }

@@ -17,6 +17,7 @@ import (
 	"earshot/models/engine"
 	hearing "earshot/models/hear"
 	"earshot/models/neural"
+	"earshot/models/sense"
 	"earshot/models/stt"
 	"earshot/models/tts"
 	"earshot/outlets/loudspeaker"
@@ -54,6 +55,7 @@ type speechIO struct {
 // InstallVoice gives the daemon its speech input and output, as far as they are wanted and
 // possible: a missing device may still come.
 func (d *Daemon) InstallVoice(ctx context.Context) (findings []probe.Finding) {
+	d.speechModelsChanged() // from now on
 	l := &speechIO{daemon: d, card: sound.New(helper.NewDialer(d.log, helper.SoundProgram), d.log)}
 	look := func(ctx context.Context) probe.VoiceFindings {
 		if c := d.Config(); !c.Providers.Microphone.Enabled && !c.Outlets.Loudspeaker.Enabled {
@@ -216,9 +218,14 @@ func (d *Daemon) microphone(cfg *config.Config, c microphone.Capture) (*micropho
 		ears = microphone.UseSTT(recogniserWithPhrases{hear, spot})
 		parts = append(parts, part{name: "phrases", run: spot.Run})
 	}
+	var senses *sense.Sensor
+	if is, wanted := cfg.Speech.Sensing(neural.Open(d.log)); wanted {
+		senses = sense.New(sense.Config{Dial: is.Dial, Sets: is.Sets, Log: d.log})
+		parts = append(parts, part{name: "sensing of voices", run: senses.Run})
+	}
 	mic = microphone.New(cfg.Providers.Microphone, microphone.Parts{
 		Dropped: d.countDrops("microphone"),
-		Capture: c, Recogniser: ears, Notice: d.report,
+		Capture: c, Recogniser: ears, Sense: microphone.UseSense(senses), Notice: d.report,
 		Talk: func() hearing.Talk {
 			about := hearing.Asks(string(d.desk.Asked()))
 			about.Name = d.Config().Executive.Name

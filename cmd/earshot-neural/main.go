@@ -5,6 +5,7 @@
 //
 //	hear   recognition
 //	say    synthesis
+//	sense  whether there is a voice, and whether its speaker has finished
 //
 // It decides nothing: the daemon says which set of models to run, and what to do, over the protocol
 // of package helper. With probe and the folder of a set, instead of a role, it tries the set and
@@ -25,8 +26,9 @@ import (
 
 // roles are all of them.
 var roles = helper.Roles{Program: helper.NeuralProgram, All: map[string]helper.Role{
-	"hear": {Work: hear, Check: checkRuntime},
-	"say":  {Work: say, Check: checkRuntime},
+	"hear":  {Work: hear, Check: checkRuntime},
+	"say":   {Work: say, Check: checkRuntime},
+	"sense": {Work: sense, Check: checkRuntime},
 }}
 
 func main() {

@@ -15,6 +15,7 @@ import (
 	"earshot/internal/audio"
 	"earshot/models"
 	"earshot/models/catalog"
+	"earshot/models/mel"
 	"earshot/models/neural"
 	"earshot/models/wire"
 )
@@ -25,6 +26,8 @@ var probes = map[catalog.Role]func(catalog.Installed) (neural.Result, error){
 	catalog.Hear:    probeRecogniser,
 	catalog.Correct: probeRecogniser,
 	catalog.Say:     probeVoice,
+	catalog.VAD:     probeVoices,
+	catalog.Turn:    probeTurns,
 }
 
 // probe tries the set in a folder and prints a [neural.Result]; it returns the exit code. Standard
@@ -109,6 +112,53 @@ func probeVoice(set catalog.Installed) (r neural.Result, err error) {
 	}
 	r.First, err = watch.seconds()
 	r.Speed = r.First * float64(r.Rate) / float64(len(pcm))
+	return r, err
+}
+
+// probeVoices probes a set that says whether there is a voice.
+func probeVoices(set catalog.Installed) (r neural.Result, err error) {
+	began := time.Now()
+	m, err := openVoices(set.Dir)
+	if err != nil {
+		return r, err
+	}
+	r.Start = time.Since(began).Seconds()
+	watch, err := start()
+	if err != nil {
+		return r, err
+	}
+	var state voiceState
+	for _, sample := range sweep(audio.Rate) {
+		if !state.add(sample) {
+			continue
+		}
+		if _, err := m.judge(&state); err != nil {
+			return r, err
+		}
+	}
+	r.Speed, err = watch.seconds()
+	return r, err
+}
+
+// probeTurns probes a set that says whether a speaker has finished. While somebody is silent it is
+// asked five times a second.
+func probeTurns(set catalog.Installed) (r neural.Result, err error) {
+	began := time.Now()
+	m, err := openTurns(set.Dir)
+	if err != nil {
+		return r, err
+	}
+	r.Start = time.Since(began).Seconds()
+	watch, err := start()
+	if err != nil {
+		return r, err
+	}
+	for range 5 {
+		if _, err := m.judge(sweep(mel.Samples)); err != nil {
+			return r, err
+		}
+	}
+	r.Speed, err = watch.seconds()
 	return r, err
 }
 

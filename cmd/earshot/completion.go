@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"earshot/api"
@@ -28,6 +29,30 @@ func (c completionCommand) Run(a *app) error {
 	return err
 }
 
+// speechNames returns the speech models that may be written for an argument. Who types is told of no
+// fault.
+func speechNames(argument string) (all []completion.Suggestion) {
+	s, err := openSpeechModels()
+	if err != nil {
+		return nil
+	}
+	switch argument {
+	case "models get name":
+		for name, sets := range s.Bundles {
+			all = append(all, completion.Suggestion{Text: name, Help: strings.Join(sets, ", ")})
+		}
+		for _, set := range s.Sets {
+			all = append(all, completion.Suggestion{Text: set.Name, Help: set.Title})
+		}
+	case "models remove name", "models test name", "models use name":
+		here, _ := s.List()
+		for _, set := range here {
+			all = append(all, completion.Suggestion{Text: set.Name, Help: set.Title})
+		}
+	}
+	return all
+}
+
 // A completeCommand is what the shells call.
 type completeCommand struct {
 	Shell string   `arg:""`
@@ -49,7 +74,7 @@ func (c completeCommand) Run(a *app) error {
 		ctx, cancel := context.WithTimeout(a.ctx, whoIsThere)
 		defer cancel()
 		return state(ctx, &client.Client{Socket: cfg.Server.Path()})
-	}}
+	}, Local: speechNames}
 	for _, w := range t.Complete(words, c.At) {
 		fmt.Fprintln(a.out, w.For(c.Shell))
 	}

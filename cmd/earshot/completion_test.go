@@ -48,6 +48,9 @@ rooms:
 		{[]string{"agents", "end", "Big"}, "Big Bob", false},
 		{[]string{"say", "--room", "kitchen", "--iden"}, "--identity", false},
 		{[]string{"say", "--", "--ro"}, "", false},
+		{[]string{"models", "get", "piper-k"}, "piper-kristin", false},
+		{[]string{"models", "get", "kokoro", "eng"}, "english", false},
+		{[]string{"models", "remove", ""}, "", false},
 	}
 	asks := func(t *testing.T, shell string) {
 		for _, tt := range cases {

@@ -6,21 +6,28 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"earshot/api"
 	"earshot/config"
 	"earshot/internal/probe"
+	"earshot/internal/terminal"
+	"earshot/models/catalog"
 	"earshot/server/client"
 )
 
 type modelsCommand struct {
 	List modelsList `cmd:"" default:"withargs" help:"List the models and which are in use."`
-	Use  modelsUse  `cmd:"" help:"Choose the model that answers, and save that in the configuration."`
-	Get  modelsGet  `cmd:"" help:"Download a model through Ollama, or finish a download."`
+	Use  modelsUse  `cmd:"" help:"Choose the model that answers, thinks, hears or speaks, and save that in the configuration."`
+	Get  modelsGet  `cmd:"" help:"Install speech models, or download a language model through Ollama; also finishes either."`
+
+	Remove modelsRemove `cmd:"" help:"Remove speech models."`
+	Test   modelsTry    `cmd:"" help:"Try a speech model on this machine, and on recordings."`
 }
 
 type modelsList struct {
+	All  bool `help:"Also list the speech models that could be installed."`
 	JSON bool `help:"Print them as JSON."`
 }
 
@@ -33,13 +40,34 @@ func (l modelsList) Run(a *app) error {
 	looks := probe.Engines(a.ctx, cfg.Executive.LLM)
 	list, faults := probe.ListModels(cfg.Executive, looks), probe.EngineFaults(looks)
 	none := len(faults) == len(looks)
+	s, err := openSpeechModels()
+	if err != nil {
+		return err
+	}
+	speech, damaged := probe.SpeechModels(a.ctx, cfg.Speech, s.Catalogue, s.Store)
+	if !l.All {
+		speech = slices.DeleteFunc(speech, func(m probe.ModelInfo) bool { return !m.Speech.Installed })
+	}
 	switch {
 	case l.JSON:
-		err = a.json(list)
-	case !none:
+		err = a.json(append(list, speech...))
+	default:
 		var b strings.Builder
-		probe.PrintModels(&b, list)
+		if !none {
+			probe.PrintModels(&b, list)
+		}
+		if len(speech) > 0 {
+			if !none {
+				fmt.Fprintln(&b)
+			}
+			probe.PrintSpeechModels(&b, speech)
+		} else if !none {
+			fmt.Fprintln(&b, "\nNo speech model is installed; it hears and speaks by what comes with it.\n  → earshot models get english   or choose: earshot models list --all")
+		}
 		_, err = io.WriteString(a.printed(), b.String())
+	}
+	if damaged != nil {
+		fmt.Fprintf(a.told(), "! %s\n", terminal.Safe(damaged.Error()))
 	}
 	probe.PrintFindings(a.told(), faults)
 	if none {
@@ -49,9 +77,16 @@ func (l modelsList) Run(a *app) error {
 }
 
 type modelsUse struct {
-	Name   string `arg:"" help:"Its name, as shown by list."`
-	Engine string `help:"The engine to use, if several have it." placeholder:"NAME"`
-	Role   string `enum:"talk,think" default:"talk" help:"What to use it for: talk or think."`
+	Names  []string `arg:"" name:"name" help:"Its name, as shown by list; before it what to use it for, such as hear or think. For speech also auto and embedded."`
+	Engine string   `help:"The engine to use, if several have it." placeholder:"NAME"`
+	Role   string   `enum:"talk,think" default:"talk" help:"What to use a language model for: talk or think."`
+}
+
+// A savedChoice is a choice that is to be written into the configuration; as text it says what was
+// chosen.
+type savedChoice interface {
+	fmt.Stringer
+	Save() error
 }
 
 // Run chooses a model. The earshot that runs has it at once.
@@ -60,7 +95,7 @@ func (u modelsUse) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	is, err := probe.ChooseModel(cfg, probe.Engines(a.ctx, cfg.Executive.LLM), probe.EngineModel{Engine: u.Engine, Model: u.Name}, u.Role)
+	is, file, err := u.choose(a, cfg)
 	if err != nil {
 		return &verdict{notFound, err}
 	}
@@ -78,12 +113,37 @@ func (u modelsUse) Run(a *app) error {
 		fmt.Fprintln(a.out, "earshot is not running; this applies from its next start.")
 	case err != nil:
 		return fmt.Errorf("it is saved, but the running earshot does not use it: %w", err)
-	case !sameFile(of.File, is.File):
-		return fmt.Errorf("it is saved, but the running earshot reads %s\n  → earshot models use %s --config %[1]s", cmp.Or(config.ShortPath(of.File), "no file"), u.Name)
+	case !sameFile(of.File, file):
+		return fmt.Errorf("it is saved, but the running earshot reads %s\n  → earshot models use %s --config %[1]s", cmp.Or(config.ShortPath(of.File), "no file"), strings.Join(u.Names, " "))
 	default:
 		fmt.Fprintln(a.out, "The running earshot uses it now.")
 	}
 	return nil
+}
+
+// choose returns what is chosen, and the file that it is written into.
+func (u modelsUse) choose(a *app, cfg *config.Config) (_ savedChoice, file string, err error) {
+	role, name := "", u.Names[len(u.Names)-1]
+	if len(u.Names) > 1 {
+		role = u.Names[0]
+	}
+	if len(u.Names) > 2 {
+		return nil, "", errors.New("too many names\n  → earshot models use ROLE NAME")
+	}
+	if role == probe.TalkRole || role == probe.ThinkRole {
+		u.Role, role = role, ""
+	} else {
+		s, err := openSpeechModels()
+		if err != nil {
+			return nil, "", err
+		}
+		is, ok, err := probe.ChooseSpeech(cfg, s.Store, catalog.Role(role), name)
+		if ok || err != nil {
+			return is, is.File, err
+		}
+	}
+	is, err := probe.ChooseModel(cfg, probe.Engines(a.ctx, cfg.Executive.LLM), probe.EngineModel{Engine: u.Engine, Model: name}, u.Role)
+	return is, is.File, err
 }
 
 // sameFile reports whether two paths lead to one file.

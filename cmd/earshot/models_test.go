@@ -165,6 +165,9 @@ home    first:1b       1.0 GB     -       talk, think  -
 home    second:latest  1.0 GB     -       talk, think  talk
 studio  owl            1.5 GB     vision  talk, think  -
 studio  parrot         not there  -       talk, think  think
+
+No speech model is installed; it hears and speaks by what comes with it.
+  → earshot models get english   or choose: earshot models list --all
 `
 	if r.out != want || !strings.Contains(r.err, "✗ model          ollama at 127.0.0.1:1: unreachable\n                   → ") || r.code != success {
 		t.Errorf("ended with %d and printed\n%s%swant\n%s", r.code, r.out, r.err, want)

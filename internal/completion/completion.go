@@ -100,6 +100,10 @@ type Line struct {
 	Command *kong.Node
 	Status  func() (api.Status, error) // of the daemon that runs; nil where nobody asks
 
+	// Local returns what is known on this machine of a flag or an argument, by the same names as in
+	// named; it may be nil.
+	Local func(name string) []Suggestion
+
 	Args    int    // that the command has had
 	Path    string // of the command, such as "agents end"
 	literal bool   // no flag comes any more
@@ -281,6 +285,11 @@ func (t *Line) values(v *kong.Value, name string) (all []Suggestion) {
 	}
 	if v.Tag != nil && slices.Contains([]string{"path", "existingfile", "existingdir", "filecontent"}, v.Tag.Type) {
 		return []Suggestion{Files}
+	}
+	if t.Local != nil {
+		if all = t.Local(name); all != nil {
+			return all
+		}
 	}
 	if list := named[name]; list != nil && t.Status != nil {
 		if s, err := t.Status(); err == nil {

@@ -6,6 +6,7 @@ package download
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -34,8 +35,10 @@ const (
 	// pause is how long the second try waits; each one after it waits twice as long.
 	pause = time.Second
 
-	// stall is how long a server may send nothing.
-	stall = 30 * time.Second
+	// stall is how long a server may take for the next leastStep bytes: less is as good as nothing,
+	// and another mirror may be faster.
+	stall     = 30 * time.Second
+	leastStep = 16 << 10
 
 	// spare is the part of a file, as one in so many, that must remain free on the disk.
 	spare = 5
@@ -45,7 +48,7 @@ const (
 
 // A File is what is wanted.
 type File struct {
-	SHA256 string   // in hexadecimal letters; "" if nobody has published it: then whatever comes is believed, and never continued
+	SHA256 string   // in hexadecimal letters; "" if nobody has published it: then whatever comes is believed, and continued only if the server says that it has not changed
 	Bytes  int64    // 0 if that is unknown
 	URLs   []string // of the same file, the best first
 }
@@ -55,8 +58,25 @@ var (
 	errWebPage = errors.New("it sent a web page instead of the file: the address is wrong, or needs a login")
 	errPointer = errors.New("it sent a pointer of git-lfs instead of the file: the address must be that of the file itself")
 	errLonger  = errors.New("it sent more than the file has")
+	errLength  = errors.New("it has a file of another length")
+	errChanged = errors.New("it continued another version of the file")
+	errEncoded = errors.New("it sent the file in an encoding that was not asked for")
 	errPlain   = errors.New("it redirects to an address without https")
 )
+
+// A statusError is an answer that is no file.
+type statusError struct {
+	code   int
+	status string
+}
+
+// Error says what it is.
+func (e *statusError) Error() string { return "it answers " + e.status }
+
+// passes reports whether the same question may be answered otherwise a little later.
+func (e *statusError) passes() bool {
+	return e.code >= 500 || e.code == http.StatusRequestTimeout || e.code == http.StatusTooManyRequests
+}
 
 // A ChecksumError says that what came is another file.
 type ChecksumError struct{ Got, Want string }
@@ -97,6 +117,7 @@ type Downloader struct {
 	Client *http.Client
 
 	sleep func(context.Context, time.Duration) error // of tests
+	stall time.Duration                              // of tests
 }
 
 // Get puts f at path, read-only, and returns its checksum. What is at path already is kept if it is
@@ -121,10 +142,15 @@ func (d *Downloader) Get(ctx context.Context, f File, path string) (sum string, 
 		return sum, os.Remove(part.Name())
 	}
 	if sum, err = d.fill(ctx, f, part); err != nil {
+		if about, bad := part.Stat(); bad == nil && about.Size() == 0 {
+			err = errors.Join(err, os.Remove(part.Name()))
+		}
 		return "", err
 	}
-	err = errors.Join(part.Chmod(0o444), part.Sync())
-	if err != nil {
+	if err := os.Remove(version(part)); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return "", err
+	}
+	if err := errors.Join(part.Chmod(0o444), part.Sync()); err != nil {
 		return "", err
 	}
 	if err := os.Rename(part.Name(), path); err != nil {
@@ -160,21 +186,28 @@ func (d *Downloader) open(ctx context.Context, f File) (*os.File, error) {
 		of := sha256.Sum256([]byte(strings.Join(f.URLs, "\n")))
 		name = "unpublished-" + hex.EncodeToString(of[:])
 	}
-	path := filepath.Join(d.Parts, name)
+	return lock(ctx, filepath.Join(d.Parts, name), d.rest)
+}
+
+// Lock opens a file, which it makes if there is none, once no other program has it. It ends with ctx.
+// Whoever closes the file lets the next one have it.
+func Lock(ctx context.Context, path string) (*os.File, error) { return lock(ctx, path, rest) }
+
+func lock(ctx context.Context, path string, rest func(context.Context, time.Duration) error) (*os.File, error) {
 	for {
-		part, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+		f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 		if err != nil {
 			return nil, err
 		}
-		err = syscall.Flock(int(part.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
-		if err == nil && current(part) {
-			return part, nil
+		err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+		if err == nil && current(f) {
+			return f, nil
 		}
-		part.Close()
+		f.Close()
 		if err != nil && !errors.Is(err, syscall.EWOULDBLOCK) {
 			return nil, fmt.Errorf("locking %s: %w", path, err)
 		}
-		if err := d.rest(ctx, 200*time.Millisecond); err != nil {
+		if err := rest(ctx, 200*time.Millisecond); err != nil {
 			return nil, err
 		}
 	}
@@ -196,6 +229,10 @@ func (d *Downloader) rest(ctx context.Context, long time.Duration) error {
 	if d.sleep != nil {
 		return d.sleep(ctx, long)
 	}
+	return rest(ctx, long)
+}
+
+func rest(ctx context.Context, long time.Duration) error {
 	t := time.NewTimer(long)
 	defer t.Stop()
 	select {
@@ -243,10 +280,11 @@ func (d *Downloader) from(ctx context.Context, from string, f File, part *os.Fil
 		if err == nil || ctx.Err() != nil {
 			return sum, err
 		}
+		status, answered := errors.AsType[*statusError](err)
 		switch wrong := (*ChecksumError)(nil); {
-		case errors.As(err, new(*SpaceError)), errors.Is(err, errPlain):
+		case errors.As(err, new(*SpaceError)), errors.Is(err, errPlain), answered && !status.passes():
 			return "", err
-		case errors.As(err, &wrong), errors.Is(err, errWebPage), errors.Is(err, errPointer), errors.Is(err, errLonger):
+		case errors.As(err, &wrong), errors.Is(err, errWebPage), errors.Is(err, errPointer), errors.Is(err, errLonger), errors.Is(err, errLength), errors.Is(err, errChanged), errors.Is(err, errEncoded):
 			if err := empty(part); err != nil { // what is wrong is not continued
 				return "", err
 			}
@@ -275,7 +313,11 @@ func (d *Downloader) once(ctx context.Context, from string, f File, part *os.Fil
 	if err != nil {
 		return "", false, err
 	}
-	if have > 0 && (f.SHA256 == "" || f.Bytes > 0 && have > f.Bytes) {
+	unchanged := ""
+	if f.SHA256 == "" {
+		unchanged = tagOf(part, from)
+	}
+	if have > 0 && (f.SHA256 == "" && unchanged == "" || f.Bytes > 0 && have > f.Bytes) {
 		if err := empty(part); err != nil {
 			return "", false, err
 		}
@@ -284,11 +326,11 @@ func (d *Downloader) once(ctx context.Context, from string, f File, part *os.Fil
 	}
 	resumed = have > 0
 	if f.Bytes == 0 || have < f.Bytes {
-		if err := d.room(f.Bytes - have); err != nil {
+		if err := Room(d.Parts, f.Bytes-have); err != nil {
 			return "", resumed, err
 		}
-		if err := d.fetch(ctx, from, f, part, of, have); err != nil {
-			return "", resumed, full(d.Parts, err)
+		if err := d.fetch(ctx, from, f, part, of, have, unchanged); err != nil {
+			return "", resumed, Full(d.Parts, err)
 		}
 	}
 	sum = hex.EncodeToString(of.Sum(nil))
@@ -304,32 +346,64 @@ func empty(f *os.File) error {
 	return errors.Join(f.Truncate(0), err)
 }
 
-// room reports whether so many bytes fit on the disk, and some more.
-func (d *Downloader) room(missing int64) error {
-	var disk syscall.Statfs_t
-	if missing <= 0 || syscall.Statfs(d.Parts, &disk) != nil {
-		return nil
+// version is where it is kept which version of a file part is the beginning of, if only its server
+// knows: the address, and behind it the server's name for the version.
+func version(part *os.File) string { return part.Name() + ".version" }
+
+// tagOf returns the server's name for the version that part is the beginning of, or "" if part did
+// not come from there.
+func tagOf(part *os.File, from string) string {
+	text, err := os.ReadFile(version(part))
+	if err != nil {
+		return ""
 	}
-	need, free := missing+missing/spare, int64(disk.Bavail)*disk.Bsize
-	if free < need {
-		return &SpaceError{d.Parts, need, free}
+	is, tag, _ := strings.Cut(string(text), "\n")
+	if is != from {
+		return ""
+	}
+	return tag
+}
+
+// Room reports with a [SpaceError] whether so many bytes, and some more, do not fit on the disk of a
+// folder.
+func Room(dir string, missing int64) error {
+	need, free := missing+missing/spare, Free(dir)
+	if missing > 0 && free >= 0 && free < need {
+		return &SpaceError{dir, need, free}
 	}
 	return nil
 }
 
-// full returns the error of a disk that has become full in words.
-func full(dir string, err error) error {
+// Free returns how many bytes are free on the disk of a folder, which may still have to be made; -1 if
+// that is unknown.
+func Free(dir string) int64 {
+	var disk syscall.Statfs_t
+	err := syscall.Statfs(dir, &disk)
+	for errors.Is(err, syscall.ENOENT) && dir != filepath.Dir(dir) {
+		dir = filepath.Dir(dir)
+		err = syscall.Statfs(dir, &disk)
+	}
+	if err != nil {
+		return -1
+	}
+	return int64(disk.Bavail) * int64(disk.Bsize)
+}
+
+// Full returns a [SpaceError] if err is that of a disk that has become full, and err otherwise.
+func Full(dir string, err error) error {
 	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
 		return &SpaceError{dir, 0, -1}
 	}
 	return err
 }
 
-// fetch appends to part what is behind its first have bytes, and adds it to of.
-func (d *Downloader) fetch(ctx context.Context, from string, f File, part *os.File, of hash.Hash, have int64) error {
+// fetch appends to part what is behind its first have bytes, and adds it to of. If unchanged is not
+// empty, it does so only to that version.
+func (d *Downloader) fetch(ctx context.Context, from string, f File, part *os.File, of hash.Hash, have int64, unchanged string) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	silent := time.AfterFunc(stall, func() { stop(fmt.Errorf("it sent nothing for %v", stall)) })
+	patience := cmp.Or(d.stall, stall)
+	silent := time.AfterFunc(patience, func() { stop(fmt.Errorf("it sent hardly anything for %v", patience)) })
 	defer silent.Stop()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, from, nil)
 	if err != nil {
@@ -339,13 +413,21 @@ func (d *Downloader) fetch(ctx context.Context, from string, f File, part *os.Fi
 	req.Header.Set("Accept-Encoding", "identity") // or lengths mean nothing
 	if have > 0 {
 		req.Header.Set("Range", fmt.Sprintf("bytes=%d-", have))
+		if unchanged != "" {
+			req.Header.Set("If-Range", unchanged)
+		}
 	}
 	resp, err := d.client().Do(req)
 	if err != nil {
 		return explain(ctx, err)
 	}
 	defer resp.Body.Close()
+	tag := resp.Header.Get("ETag")
 	switch {
+	case resp.Header.Get("Content-Encoding") != "" && resp.Header.Get("Content-Encoding") != "identity":
+		return errEncoded
+	case resp.StatusCode == http.StatusPartialContent && unchanged != "" && tag != unchanged:
+		return errChanged
 	case resp.StatusCode == http.StatusPartialContent && strings.HasPrefix(resp.Header.Get("Content-Range"), fmt.Sprintf("bytes %d-", have)):
 	case resp.StatusCode == http.StatusOK: // from its beginning, whatever it was asked for
 		have = 0
@@ -353,19 +435,24 @@ func (d *Downloader) fetch(ctx context.Context, from string, f File, part *os.Fi
 		if err := empty(part); err != nil {
 			return err
 		}
-	case resp.StatusCode == http.StatusRequestedRangeNotSatisfiable:
+		if err := keepTag(part, f, from, tag); err != nil {
+			return err
+		}
+	case resp.StatusCode == http.StatusRequestedRangeNotSatisfiable && f.SHA256 != "":
 		return nil // nothing is missing, unless the checksum says otherwise
+	case resp.StatusCode == http.StatusRequestedRangeNotSatisfiable:
+		return errLength
 	default:
-		return fmt.Errorf("it answers %s", resp.Status)
+		return &statusError{resp.StatusCode, resp.Status}
 	}
-	all := f.Bytes
-	if n := resp.ContentLength; all == 0 && n >= 0 {
+	all, n := f.Bytes, resp.ContentLength
+	if all == 0 && n >= 0 {
 		all = have + n
 	}
 	if all > Largest {
 		return errLonger
 	}
-	w := &writer{to: part, of: of, have: have, want: f.Bytes, all: all, progress: d.Progress, alive: func() { silent.Reset(stall) }}
+	w := &writer{to: part, of: of, have: have, want: f.Bytes, all: all, other: n >= 0 && have+n != all, progress: d.Progress, alive: func() { silent.Reset(patience) }}
 	_, err = io.CopyBuffer(w, onlyReader{resp.Body}, make([]byte, 256<<10))
 	if err == nil && w.have < all {
 		err = io.ErrUnexpectedEOF
@@ -374,6 +461,21 @@ func (d *Downloader) fetch(ctx context.Context, from string, f File, part *os.Fi
 		return fmt.Errorf("it ended the connection after %d of %d bytes", w.have, all)
 	}
 	return explain(ctx, err)
+}
+
+// keepTag notes which version of a file part begins with from now on, if that matters. A weak name
+// promises too little.
+func keepTag(part *os.File, f File, from, tag string) error {
+	if f.SHA256 != "" || strings.HasPrefix(tag, "W/") {
+		tag = ""
+	}
+	if tag == "" {
+		if err := os.Remove(version(part)); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return err
+		}
+		return nil
+	}
+	return os.WriteFile(version(part), []byte(from+"\n"+tag), 0o600)
 }
 
 // An onlyReader is read through the buffer that it is copied with.
@@ -395,17 +497,25 @@ type writer struct {
 	to              io.Writer
 	of              hash.Hash
 	have, want, all int64
+	other           bool // the server has a file of another length
 	progress        func(have, all int64)
-	alive           func()
+	alive           func() // called when enough came to wait for more
+	step            int64  // bytes since then
 }
 
 // Write implements [io.Writer].
 func (w *writer) Write(b []byte) (int, error) {
-	w.alive()
+	if w.step += int64(len(b)); w.step >= leastStep {
+		w.alive()
+		w.step = 0
+	}
 	if w.have == 0 {
 		if err := wrongKind(b); err != nil {
 			return 0, err
 		}
+	}
+	if w.other {
+		return 0, errLength
 	}
 	if n := w.have + int64(len(b)); n > Largest || w.want > 0 && n > w.want {
 		return 0, errLonger

@@ -99,6 +99,33 @@ func (h *fileHost) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 		give(w, content)
+	case "/short": // has another file, which is shorter
+		give(w, content[:1000])
+	case "/packed":
+		w.Header().Set("Content-Encoding", "gzip")
+		w.Write(content)
+	case "/tagged": // as /cut, and says which version it is
+		w.Header().Set("ETag", `"1"`)
+		give(&cutter{counter{w, h}, 100_000}, content)
+	case "/weak": // promises little about its version
+		w.Header().Set("ETag", `W/"1"`)
+		give(&cutter{counter{w, h}, 100_000}, content)
+	case "/renewed": // is another version the second time
+		w.Header().Set("ETag", fmt.Sprintf(`"%d"`, n))
+		if n == 1 {
+			give(&cutter{counter{w, h}, 100_000}, slices.Repeat([]byte{9}, len(content)))
+			return
+		}
+		give(w, content)
+	case "/liar": // continues another version than it was asked for
+		if r.Header.Get("Range") == "" && n == 1 {
+			w.Header().Set("ETag", `"1"`)
+			give(&cutter{counter{w, h}, 100_000}, slices.Repeat([]byte{9}, len(content)))
+			return
+		}
+		r.Header.Del("If-Range")
+		w.Header().Set("ETag", `"2"`)
+		give(w, content)
 	case "/page":
 		fmt.Fprint(w, "<!DOCTYPE html><html>log in</html>")
 	case "/pointer":
@@ -199,7 +226,7 @@ func TestGet(t *testing.T) {
 		{urls: "/cut", asked: map[string]int{"/cut": 3}, sent: len(content) + 100},
 		{urls: "/busy", asked: map[string]int{"/busy": 3}},
 		{urls: "/changed", asked: map[string]int{"/changed": 3}},
-		{urls: "/gone /good", asked: map[string]int{"/gone": tries}},
+		{urls: "/gone /good", asked: map[string]int{"/gone": 1}},
 		{urls: "/wrong /good", asked: map[string]int{"/wrong": 1}},
 		{urls: "/page /good", asked: map[string]int{"/page": 1}},
 		{urls: "/wrong", want: "another file"},
@@ -207,7 +234,9 @@ func TestGet(t *testing.T) {
 		{urls: "/pointer", want: "git-lfs"},
 		{urls: "/empty", want: "0 of 300000 bytes"},
 		{urls: "/endless", want: "more than the file has"},
-		{urls: "/longer", want: "more than the file has"},
+		{urls: "/longer", want: "another length"},
+		{urls: "/short", want: "another length", asked: map[string]int{"/short": 1}},
+		{urls: "/packed", want: "encoding", asked: map[string]int{"/packed": 1}},
 		{urls: "/circle", want: "redirects too often"},
 		{urls: "/gone", want: "404"},
 		{urls: "", want: "no address"},
@@ -278,6 +307,42 @@ func TestUnpublished(t *testing.T) {
 	sum, err := d.Get(t.Context(), File{URLs: []string{h.URL + "/good"}}, path)
 	if err != nil || sum != sumOf(content) {
 		t.Errorf("%q, %v", sum, err)
+	}
+}
+
+// TestUnpublishedContinues: such a file is continued if its server says which version it has, and that
+// it is still the same; and begun again if not.
+func TestUnpublishedContinues(t *testing.T) {
+	for _, tt := range []struct {
+		url   string
+		asked int
+		fails bool
+	}{{"/tagged", 3, false}, {"/renewed", 2, false}, {"/liar", 3, false}, {"/weak", tries, true}} {
+		h, dir := newHost(t), t.TempDir()
+		d, path := newDownloader(dir), filepath.Join(dir, "model")
+		sum, err := d.Get(t.Context(), File{URLs: []string{h.URL + tt.url}}, path)
+		if (err != nil) != tt.fails || err == nil && sum != sumOf(content) || h.asked[tt.url] != tt.asked {
+			t.Errorf("%s: %.12s, %v after %v", tt.url, sum, err, h.asked)
+		}
+		if left, _ := os.ReadDir(d.Parts); !tt.fails && len(left) > 0 {
+			t.Errorf("%s: %v is left", tt.url, left)
+		}
+	}
+	h, dir := newHost(t), t.TempDir() // what one mirror began is not continued by another
+	_, err := newDownloader(dir).Get(t.Context(), File{URLs: []string{h.URL + "/weak", h.URL + "/tagged"}}, filepath.Join(dir, "model"))
+	if err != nil || slices.IndexFunc(h.ranges, func(r string) bool { return r != "" }) != tries+1 {
+		t.Errorf("%v after %q", err, h.ranges)
+	}
+}
+
+// TestSlow: a server that sends hardly anything is as good as one that sends nothing.
+func TestSlow(t *testing.T) {
+	h, dir := newHost(t), t.TempDir()
+	d := newDownloader(dir)
+	d.stall = 100 * time.Millisecond
+	_, err := d.Get(t.Context(), File{SHA256: sumOf(content), Bytes: int64(len(content)), URLs: []string{h.URL + "/slow"}}, filepath.Join(dir, "model"))
+	if err == nil || !strings.Contains(err.Error(), "hardly anything") || h.asked["/slow"] != tries {
+		t.Errorf("%v after %v", err, h.asked)
 	}
 }
 

@@ -2,6 +2,7 @@
 package english
 
 import (
+	"fmt"
 	"strconv"
 	"time"
 )
@@ -20,6 +21,17 @@ func Plural(n int, one, many string) string {
 		return "1 " + one
 	}
 	return strconv.Itoa(n) + " " + many
+}
+
+// Size writes a number of bytes: "2.0 GB", "132 MB", "9 kB".
+func Size(bytes int64) string {
+	switch {
+	case bytes >= 1e9:
+		return fmt.Sprintf("%.1f GB", float64(bytes)/1e9)
+	case bytes >= 1e6:
+		return fmt.Sprintf("%.0f MB", float64(bytes)/1e6)
+	}
+	return fmt.Sprintf("%d kB", (bytes+999)/1000)
 }
 
 // When writes a time as briefly as it is clear.

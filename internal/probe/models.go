@@ -26,6 +26,8 @@ type ModelInfo struct {
 	Roles    []string `json:"roles"`             // that it can have
 	InUse    []string `json:"in_use"`            // those that it has
 	Missing  bool     `json:"missing,omitempty"` // it is to be used, and its engine does not list it
+
+	Speech *SpeechInfo `json:"speech,omitempty"` // nil for a language model
 }
 
 // EngineFaults returns why engines could not be asked.
@@ -237,20 +239,21 @@ func settings(cfg *config.Config, is EngineModel, role string) []config.KeyValue
 func (s ModelChoice) Save() error {
 	return config.Edit(s.File, s.sets, func(c *config.Config) error {
 		if ModelsInUse(c.Executive)[s.Role] != s.EngineModel && !(s.Role == ThinkRole && !c.Executive.Reasoning.Enabled) {
-			return s.overruled()
+			return cmp.Or(overruled(s.File, s.sets), fmt.Errorf("an environment variable overrides %s\n  → look for variables that begin with EARSHOT_EXECUTIVE", config.ShortPath(s.File)))
 		}
 		return nil
 	})
 }
 
-// overruled says why a choice would have no effect.
-func (s ModelChoice) overruled() error {
-	for _, set := range s.sets {
+// overruled says which environment variable makes what is written into a file have no effect, if one
+// does.
+func overruled(file string, sets []config.KeyValue) error {
+	for _, set := range sets {
 		if name := config.Variable(set.Key); os.Getenv(name) != "" {
-			return fmt.Errorf("the environment variable %s overrides %s\n  → unset it, or set it to %v", name, config.ShortPath(s.File), set.Value)
+			return fmt.Errorf("the environment variable %s overrides %s\n  → unset it, or set it to %v", name, config.ShortPath(file), set.Value)
 		}
 	}
-	return fmt.Errorf("an environment variable overrides %s\n  → look for variables that begin with EARSHOT_EXECUTIVE", config.ShortPath(s.File))
+	return nil
 }
 
 // String tells people what was chosen.

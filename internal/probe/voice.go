@@ -49,8 +49,14 @@ func (s VoiceFindings) wanted(cfg *config.Config) (all []Finding) {
 	return all
 }
 
-// dictation says what the ears are good for.
-const dictation = "clean English only; for more, dictate into the console with another program"
+// embeddedEars says what the recogniser is good for that comes with earshot, and what would be better:
+// a model, where it would be used.
+func embeddedEars(set engine.Hear) string {
+	if _, err := helper.Find(helper.NeuralProgram); err != nil || set.Engine != engine.Auto {
+		return "clean English only; for more, dictate into the console with another program"
+	}
+	return "clean English only; for more: earshot models get english"
+}
 
 // Voice looks for the devices, the helpers and the models.
 func Voice(ctx context.Context, cfg *config.Config) VoiceFindings {
@@ -61,9 +67,11 @@ func Voice(ctx context.Context, cfg *config.Config) VoiceFindings {
 		looks.Ears, looks.Mouth, err = soundDevices(ctx, cfg.Providers.Microphone.Device, cfg.Outlets.Loudspeaker.Device)
 	})
 	var hear, say chosenEngine
+	var turns string
 	g.Go(func() {
 		roles := SpeechRoles(ctx)
 		models := neural.Open(slog.New(slog.DiscardHandler))
+		turns = sensing(ctx, cfg.Speech, models)
 		hear = chooseEngine(ctx, cfg.Speech.Recognisers(nil, models), roles["hear"])
 		say = chooseEngine(ctx, cfg.Speech.Voices(nil, models), roles["say"])
 	})
@@ -74,17 +82,31 @@ func Voice(ctx context.Context, cfg *config.Config) VoiceFindings {
 	looks.HearsBy, looks.SpeaksBy = hear.by, say.by
 	looks.Ears = without(looks.Ears, hear.Role)
 	if looks.Ears.Works {
-		by := dictation
+		by := embeddedEars(cfg.Speech.Hear)
 		if hear.by != "" {
 			by = "heard by " + hear.by
 		}
-		looks.Ears.Text += ": say \"" + cfg.Executive.Name + ", …\" (" + hear.explain(by) + ")"
+		looks.Ears.Text += ": say \"" + cfg.Executive.Name + ", …\" (" + hear.explain(by) + turns + ")"
 	}
 	looks.Mouth = without(looks.Mouth, say.Role)
 	if by := say.explain(say.by); looks.Mouth.Works && by != "" {
 		looks.Mouth.Text += ": " + by
 	}
 	return looks
+}
+
+// sensing says what senses voices by their sound, or why nothing does; "" if only the words count.
+func sensing(ctx context.Context, c engine.Config, models neural.Library) string {
+	ctx, cancel := context.WithTimeout(ctx, helperTimeout)
+	defer cancel()
+	s, wanted := c.Sensing(models)
+	if !wanted {
+		return ""
+	}
+	if err := s.Check(ctx); err != nil {
+		return "; " + (chosenEngine{better: []error{err}}).explain("")
+	}
+	return "; that you have finished is told by your voice, too: " + s.Name
 }
 
 // A chosenEngine is what does one thing here.

@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/term"
 
+	"earshot/internal/english"
 	"earshot/internal/terminal"
 	"earshot/llm"
 	"earshot/llm/engine"
@@ -59,10 +60,8 @@ func (d *Download) Run(ctx context.Context, c llm.EngineConfig) error {
 	if !ok {
 		return fmt.Errorf("%s cannot download models: %w", e.Name(), errors.ErrUnsupported)
 	}
-	err = puller.Pull(ctx, d.model, d.tell)
-	if d.tty && !d.told.IsZero() && !d.json {
-		fmt.Fprint(d.w, "\r\x1b[K")
-	}
+	err = puller.Pull(ctx, d.model, d.Tell)
+	d.End()
 	fault, refused := errors.AsType[*llm.Error](err)
 	switch {
 	case ctx.Err() != nil:
@@ -89,8 +88,15 @@ func orAgain(cure, model string) string {
 // redraw is how often a line on a terminal changes.
 const redraw = 100 * time.Millisecond
 
-// tell tells of a step, if it is worth it.
-func (d *Download) tell(p llm.Progress) {
+// End takes away the line that is left on a terminal.
+func (d *Download) End() {
+	if d.tty && !d.told.IsZero() && !d.json {
+		fmt.Fprint(d.w, "\r\x1b[K")
+	}
+}
+
+// Tell tells of a step, if it is worth it.
+func (d *Download) Tell(p llm.Progress) {
 	now := d.now()
 	if d.begun.IsZero() && p.Completed > 0 {
 		d.begun, d.before = now, p.Completed
@@ -128,7 +134,7 @@ func (d *Download) line(p llm.Progress, now time.Time) string {
 	if p.Total == 0 {
 		return d.model + ": " + p.Status
 	}
-	line := fmt.Sprintf("%s: %s, %d%% of %.1f GB", d.model, p.Status, percent(p), float64(p.Total)/1e9)
+	line := fmt.Sprintf("%s: %s, %d%% of %s", d.model, p.Status, percent(p), english.Size(p.Total))
 	took := now.Sub(d.begun).Seconds()
 	if rate := float64(p.Completed-d.before) / took; !d.begun.IsZero() && took >= 1 && rate > 0 && p.Completed < p.Total {
 		left := time.Duration(min(float64(p.Total-p.Completed)/rate, 1e6)) * time.Second // ten days are for ever

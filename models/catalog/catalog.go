@@ -9,9 +9,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
+	"slices"
 )
 
 // A Role is what a set is for.
@@ -26,6 +26,9 @@ const (
 	Turn    Role = "turn"    // says whether somebody has finished
 	Wake    Role = "wake"    // seeks names
 )
+
+// Roles are all roles, in the order in which people are shown them.
+var Roles = []Role{Hear, Correct, Say, VAD, Turn, Wake}
 
 // A Kind is how a set is loaded, such as nemo_ctc or piper. The helper earshot-neural has a loader
 // for each.
@@ -56,6 +59,12 @@ const (
 	Pocket     Kind = "pocket"     // lm_flow, lm_main, encoder, decoder, text_conditioner, vocab, token_scores; reference, a recording of the voice
 )
 
+// The kinds of models that sense voices, each of one part, model.
+const (
+	Silero    Kind = "silero"     // in the form of version 5 and later
+	SmartTurn Kind = "smart_turn" // in the form of version 3
+)
+
 // A Set is a model with all that is needed to run it.
 type Set struct {
 	Name      string   `json:"name"`  // by which a person asks for it, such as kokoro
@@ -71,7 +80,8 @@ type Set struct {
 	// Archive is where all files are in one; nil if each has an address of its own.
 	Archive *File `json:"archive,omitempty"`
 
-	Rate int `json:"rate,omitempty"` // of a voice, in samples per second
+	Rate  int   `json:"rate,omitempty"`  // of a voice, in samples per second
+	About int64 `json:"about,omitempty"` // bytes to download, roughly, if nobody has published how many
 }
 
 // A File is one file of a set.
@@ -87,7 +97,7 @@ type Licence struct {
 	ID            string `json:"id"`                      // of SPDX, or what the publisher calls it
 	URL           string `json:"url,omitempty"`           // of its text
 	Attribution   string `json:"attribution,omitempty"`   // what whoever passes it on must say
-	Forbids       string `json:"forbids,omitempty"`       // what it forbids, in words; "" if nothing that a user at home does
+	Forbids       string `json:"forbids,omitempty"`       // how it restricts people, as it follows "its licence", such as "forbids commercial use"; "" if it does not
 	NonCommercial bool   `json:"nonCommercial,omitempty"` // it forbids commercial use, or nobody knows that it does not
 }
 
@@ -96,6 +106,9 @@ const Description = "set.json"
 
 // maxDescription bounds a description, in bytes.
 const maxDescription = 1 << 20
+
+// maxFiles bounds the files of a set.
+const maxFiles = 64
 
 // An Installed is a set on this machine.
 type Installed struct {
@@ -114,26 +127,19 @@ func (i Installed) File(part string) string {
 
 // Open reads the description of the set in a folder. It does not look at its files.
 func Open(dir string) (Installed, error) {
-	f, err := os.Open(filepath.Join(dir, Description))
+	path := filepath.Join(dir, Description)
+	text, err := readBounded(path)
 	if errors.Is(err, os.ErrNotExist) {
 		return Installed{}, fmt.Errorf("%s holds no model: it has no %s", dir, Description)
 	} else if err != nil {
-		return Installed{}, err
-	}
-	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, maxDescription+1))
-	if err != nil {
-		return Installed{}, err
-	}
-	if len(text) > maxDescription {
-		return Installed{}, fmt.Errorf("%s: it has more than %d bytes", f.Name(), maxDescription)
+		return Installed{}, fmt.Errorf("%s: %w", path, err)
 	}
 	is := Installed{Dir: dir}
 	if err := json.Unmarshal(text, &is.Set); err != nil {
-		return Installed{}, fmt.Errorf("%s: %w", f.Name(), err)
+		return Installed{}, fmt.Errorf("%s: %w", path, err)
 	}
 	if err := is.Validate(); err != nil {
-		return Installed{}, fmt.Errorf("%s: %w", f.Name(), err)
+		return Installed{}, fmt.Errorf("%s: %w", path, err)
 	}
 	return is, nil
 }
@@ -143,13 +149,25 @@ func (s Set) Validate() error {
 	switch {
 	case s.Name == "" || s.Role == "" || s.Kind == "":
 		return errors.New("it lacks a name, a role or a kind")
-	case len(s.Files) == 0:
-		return errors.New("it lists no files")
+	case !slices.Contains(Roles, s.Role):
+		return fmt.Errorf("nothing has the role %q", s.Role)
+	case len(s.Files) == 0 || len(s.Files) > maxFiles:
+		return fmt.Errorf("it lists %d files; there must be one to %d", len(s.Files), maxFiles)
 	}
+	taken := []string{Description}
 	for part, f := range s.Files {
-		if !filepath.IsLocal(f.Path) {
+		switch {
+		case !filepath.IsLocal(f.Path) || filepath.Clean(f.Path) != f.Path:
 			return fmt.Errorf("the path of %s leaves the folder", part)
+		case slices.Contains(taken, f.Path):
+			return fmt.Errorf("two files are called %s", f.Path)
+		case !sums.MatchString(f.SHA256) || f.Bytes < 0:
+			return fmt.Errorf("%s has no valid checksum or size", part)
 		}
+		taken = append(taken, f.Path)
+	}
+	if s.Archive != nil && (!sums.MatchString(s.Archive.SHA256) || s.Archive.Bytes < 0) {
+		return errors.New("its archive has no valid checksum or size")
 	}
 	return nil
 }

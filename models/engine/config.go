@@ -16,7 +16,7 @@ import (
 	"earshot/models/wyoming"
 )
 
-// The values of [Hear.Engine] and [Say.Engine].
+// The values of [Hear.Engine], [Say.Engine] and [Turn.Engine].
 const (
 	Auto     = "auto"     // neural models that are installed, then servers that have an address, then what comes with the program
 	Embedded = "embedded" // what comes with the program
@@ -33,6 +33,7 @@ type Config struct {
 
 	Hear Hear `yaml:"hear"`
 	Say  Say  `yaml:"say"`
+	Turn Turn `yaml:"turn"`
 }
 
 // Hear is how speech is recognised.
@@ -100,6 +101,7 @@ func DefaultConfig() Config {
 	return Config{
 		Hear: Hear{Engine: Auto, Language: english, OpenAI: OpenAIRecogniser{Model: "whisper-1"}},
 		Say:  Say{Engine: Auto, Neural: NeuralVoice{Speed: 1}, OpenAI: OpenAIVoice{Model: "tts-1", Voice: "alloy", Speed: 1}},
+		Turn: Turn{Engine: Auto},
 	}
 }
 
@@ -126,6 +128,7 @@ func (c Config) Validate() error {
 			validateModel("neural.model", s.Neural.Model),
 			validateSpeed("neural.speed", s.Neural.Speed),
 		)),
+		field.Under("turn", c.Turn.validate()),
 	)
 }
 
@@ -274,8 +277,11 @@ func installed(library neural.Library, role catalog.Role, language, engine, name
 		}
 		return err
 	}
-	return []Engine{{Name: "the model " + set.Name, Why: why, Check: check}}, set, true
+	return []Engine{{Name: ModelName(set), Why: why, Check: check}}, set, true
 }
+
+// ModelName returns the name of the engine that a set is.
+func ModelName(set catalog.Installed) string { return "the model " + set.Name }
 
 // missing returns the engine that stands for a model which is not installed.
 func missing(role catalog.Role, language string) Engine {

@@ -64,7 +64,19 @@ const (
 	// vague is the share from which on somebody may be in a frame. They are believed to be if that
 	// goes on, but nothing begins with it.
 	vague = 0.82
+
+	// deny is in how many frames of an onset a detector must find no voice to end it: Silero finds one
+	// 120 ms after it has begun at the latest, in 99 of 100 cases, and one that is slow to answer must
+	// not matter.
+	deny = 8
+
+	// fresh is how many frames back the newest verdict of a detector may be for it to count.
+	fresh = 8
 )
+
+// Sensed is what a detector of voices says of the last 64 frames, the newest in bit 0: those in which
+// it finds a voice, and those in which it finds none. Of the others it says nothing yet.
+type Sensed struct{ Voice, None uint64 }
 
 // A state is the position of the ear in an utterance.
 type state int
@@ -94,6 +106,9 @@ type Ear struct {
 	count  int   // of its voiced frames
 	ours   int   // of those, how many have Own
 	wait   int64 // how much silence ends the utterance, in frames; 0 is end
+
+	sensed  Sensed // of the last 64 frames; the newest is bit 0
+	refused bool   // what is heard is no voice by a detector, and has not ended
 
 	level level
 	ring  []audio.Frame // the last frames; the newest is at (kept-1) mod len
@@ -135,6 +150,8 @@ func (e *Ear) Step(f *audio.Frame) Edge {
 func (e *Ear) hear(f *audio.Frame) {
 	lost := int64(f.Lost)
 	e.now += 1 + lost
+	e.sensed.Voice <<= 1 + lost
+	e.sensed.None <<= 1 + lost
 	at := e.kept % int64(len(e.ring))
 	e.ring[at], e.when[at] = *f, e.now
 	e.kept++
@@ -159,12 +176,25 @@ func (e *Ear) hear(f *audio.Frame) {
 	}
 }
 
+// Sensed tells the ear what a detector says of the frames that were stepped. With it, the ear takes
+// nothing for a voice that lasts in which it finds none; one that says nothing is not asked.
+func (e *Ear) Sensed(s Sensed) { e.sensed = s }
+
+// affirmed reports whether a detector finds a voice in the last n frames, or says nothing.
+func (e *Ear) affirmed(n int) bool {
+	listens := (e.sensed.Voice|e.sensed.None)&(1<<fresh-1) != 0
+	return !listens || e.sensed.Voice&(1<<n-1) != 0
+}
+
 // among returns how many of the last n frames were voiced.
 func (e *Ear) among(n int) int { return bits.OnesCount64(e.voiced & (1<<n - 1)) }
 
 // whileQuiet waits for a voice. Over our own sound, which hides the beginning of a voice, one
 // frame in which it is clearly heard is enough: that only lowers our volume.
 func (e *Ear) whileQuiet() Edge {
+	if e.refused = e.refused && e.among(duckOf) > 0 && !e.affirmed(beginOf); e.refused {
+		return None
+	}
 	e.least = min(e.cfg.Duck, e.cfg.Begin)
 	if bits.OnesCount64(e.plain&(1<<duckOf-1)) < e.cfg.Duck {
 		if !e.beside {
@@ -194,15 +224,19 @@ func (e *Ear) at(n int64) (at time.Time) {
 
 // inDoubt decides whether an onset is a voice. It gives up when there are fewer voiced frames than
 // Began needed, or when it takes too long; then it forgets them, so that they do not count as an
-// onset again.
+// onset again. What a detector denies, it refuses until that has ended, or the detector finds a voice.
 func (e *Ear) inDoubt() Edge {
 	e.follow()
-	n := e.among(beginOf)
+	n, since := e.among(beginOf), int(e.now-e.first+1)
+	affirmed := e.affirmed(since)
 	switch {
-	case n < e.least, e.now-e.first > doubt:
+	case n < e.least, affirmed && since > doubt+1:
 		e.state, e.voiced, e.plain, e.own = quiet, 0, 0, 0
 		return Nothing
-	case n >= e.cfg.Begin:
+	case !affirmed && bits.OnesCount64(e.sensed.None&(1<<since-1)) >= deny, since > doubt+1:
+		e.state, e.refused = quiet, true
+		return Nothing
+	case n >= e.cfg.Begin && affirmed:
 		e.state = open
 		return Lasts
 	}

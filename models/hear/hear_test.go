@@ -139,7 +139,7 @@ func TestDefaultPatience(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			e := hear.New(hear.DefaultConfig())
 			edges(e, word)
-			e.Wait(hear.DefaultConfig().Patience(tt.words, tt.before, tt.changed, hear.Talk{}))
+			e.Wait(hear.DefaultConfig().Patience(hear.Evidence{Words: tt.words, Before: tt.before, Changed: tt.changed, Turn: math.NaN()}))
 			after := edges(e, strings.Repeat(".", 300))
 			if got := time.Duration(strings.IndexByte(after, 'E')+1) * audio.Time; got != tt.want {
 				t.Errorf("ended after %v, want %v", got, tt.want)

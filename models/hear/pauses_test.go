@@ -1,105 +1,106 @@
 package hear_test
 
 import (
-	"os"
+	"math"
 	"slices"
-	"strconv"
-	"strings"
 	"testing"
 	"time"
 
 	"earshot/models/hear"
+	"earshot/models/hear/heartest"
 )
 
-// A silence is one within or after something said.
-type silence struct {
-	kind  string        // pause, end, or finished: an end after words that are clearly complete
-	lasts time.Duration // length of a pause
-	heard []struct {
-		at    time.Duration // since the beginning of the silence
-		words string
-	}
+// A replay is what came of a set of silences.
+type replay struct {
+	pauses, taken int             // pauses, and those that were taken for the end
+	ends          []time.Duration // after how long an end was noticed, in order
+	finished      []time.Duration // the same of those after words that are clearly complete
 }
 
-// silences reads what a recogniser made of the silences in the speech of four voices, as bench
-// recorded it for its figure gap, for both of its sets.
-func silences(t *testing.T) (sets [][]silence) {
-	text, err := os.ReadFile("testdata/pauses.txt")
+// perform replays a set, with what a model answers and in what chunks words come.
+func perform(t *testing.T, set int, answer func(heartest.Silence) float64, chunk, phase time.Duration) (r replay) {
+	sets, err := heartest.Silences()
 	if err != nil {
 		t.Fatal(err)
 	}
-	for line := range strings.Lines(string(text)) {
-		line = strings.TrimSuffix(line, "\n")
-		if strings.HasPrefix(line, "#") {
-			sets = append(sets, nil)
+	for _, s := range sets[set] {
+		after := s.Ended(hear.DefaultConfig(), answer(s), chunk, phase)
+		switch {
+		case s.Kind == "pause":
+			r.pauses++
+			if after < s.Lasts {
+				r.taken++
+				t.Logf("after %v of %v: %q", after, s.Lasts, s.Last())
+			}
 			continue
+		case s.Kind == "finished":
+			r.finished = append(r.finished, after)
 		}
-		fields := strings.Split(line, "\t")
-		kind, lasts, _ := strings.Cut(fields[0], " ")
-		s := silence{kind: kind, lasts: time.Hour}
-		if lasts != "" {
-			s.lasts = milliseconds(t, lasts)
-		}
-		for _, f := range fields[1:] {
-			at, words, _ := strings.Cut(f, " ")
-			s.heard = append(s.heard, struct {
-				at    time.Duration
-				words string
-			}{max(0, milliseconds(t, at)), words})
-		}
-		sets[len(sets)-1] = append(sets[len(sets)-1], s)
+		r.ends = append(r.ends, after)
 	}
-	return sets
+	slices.Sort(r.ends)
+	slices.Sort(r.finished)
+	return r
 }
 
-func milliseconds(t *testing.T, text string) time.Duration {
-	n, err := strconv.Atoi(text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return time.Duration(n) * time.Millisecond
-}
+// middle returns the median.
+func middle(sorted []time.Duration) time.Duration { return sorted[len(sorted)/2] }
 
-// ended returns after how much silence the ear takes the speaker to be done.
-func (s silence) ended(c hear.Config) time.Duration {
-	wait, before := c.Patience("", "", 0, hear.Talk{}), ""
-	for _, h := range s.heard {
-		if h.at >= wait {
-			break
-		}
-		wait, before = c.Patience(h.words, before, h.at, hear.Talk{Name: "earshot"}), h.words
-		wait = max(wait, h.at)
-	}
-	return wait
-}
+// unheard is the answer of no model.
+func unheard(heartest.Silence) float64 { return math.NaN() }
 
 // TestPauses: somebody who only pauses is waited for, and somebody who is done is answered soon.
 // Half of the pauses in the second set come after words that could be complete.
 func TestPauses(t *testing.T) {
 	for n, bound := range []struct{ pauses, taken int }{{44, 1}, {51, 8}} {
-		var all, finished []time.Duration
-		pauses, taken := 0, 0
-		for _, s := range silences(t)[n] {
-			after := s.ended(hear.DefaultConfig())
-			switch {
-			case s.kind != "pause":
-				all = append(all, after)
-				if s.kind == "finished" {
-					finished = append(finished, after)
-				}
-				continue
-			case after < s.lasts:
-				taken++
-				t.Logf("after %v of %v: %q", after, s.lasts, s.heard[len(s.heard)-1].words)
-			}
-			pauses++
-		}
-		slices.Sort(all)
-		slices.Sort(finished)
+		r := perform(t, n, unheard, 0, 0)
 		t.Logf("set %d: %d of %d pauses are taken for the end; half of the ends are noticed within %v, of the finished ones within %v",
-			n+1, taken, pauses, all[len(all)/2], finished[len(finished)/2])
-		if pauses != bound.pauses || taken > bound.taken || finished[len(finished)/2] > 300*time.Millisecond {
+			n+1, r.taken, r.pauses, middle(r.ends), middle(r.finished))
+		if r.pauses != bound.pauses || r.taken > bound.taken || middle(r.finished) > 300*time.Millisecond {
 			t.Errorf("of set %d at most %d of %d pauses may be taken for the end", n+1, bound.taken, bound.pauses)
+		}
+	}
+}
+
+// TestPausesWithSound: with a model that is right in 94 of 100 cases, as smart-turn is said to be, at
+// most one pause in 40 is taken for the end, and ends are noticed as soon.
+func TestPausesWithSound(t *testing.T) {
+	for set := range 2 {
+		words := perform(t, set, unheard, 0, 0)
+		pauses, taken, ends := 0, 0, []time.Duration(nil)
+		for seed := range uint64(20) {
+			r := perform(t, set, heartest.NewModel(0.94, seed).Answer, 0, 0)
+			pauses, taken, ends = pauses+r.pauses, taken+r.taken, append(ends, r.ends...)
+		}
+		slices.Sort(ends)
+		t.Logf("set %d: %d of %d pauses; half of the ends within %v, by words alone %v", set+1, taken, pauses, middle(ends), middle(words.ends))
+		if taken*40 > pauses || middle(ends) > middle(words.ends) {
+			t.Errorf("of set %d, %d of %d pauses are taken for the end, and half of the ends noticed within %v", set+1, taken, pauses, middle(ends))
+		}
+	}
+}
+
+// TestPausesInChunks: a recogniser whose words come in chunks makes nobody hasty or deaf, with and
+// without a model for the sound, wherever in a chunk the voice ends.
+func TestPausesInChunks(t *testing.T) {
+	const chunk = 1280 * time.Millisecond
+	for set, most := range []int{2, 7} { // of 40 pauses, without a model: as many as if words came at once
+		pauses, alone, taken := 0, 0, 0
+		for phase := time.Duration(0); phase < chunk; phase += chunk / 8 {
+			r := perform(t, set, unheard, chunk, phase)
+			pauses, alone = pauses+r.pauses, alone+r.taken
+			if last := r.ends[len(r.ends)-1]; last > hear.DefaultConfig().EndDictated.Duration() {
+				t.Errorf("an end is noticed after %v", last)
+			}
+			r = perform(t, set, heartest.NewModel(0.94, uint64(phase)).Answer, chunk, phase)
+			taken += r.taken
+			if middle(r.ends) > 310*time.Millisecond {
+				t.Errorf("with sound, half of the ends are noticed within %v", middle(r.ends))
+			}
+		}
+		t.Logf("set %d: of %d pauses %d are taken for the end, with sound %d", set+1, pauses, alone, taken)
+		if alone*40 > most*pauses || taken*40 > pauses {
+			t.Errorf("of set %d, %d of %d pauses are taken for the end, and with sound %d", set+1, alone, pauses, taken)
 		}
 	}
 }

@@ -26,13 +26,13 @@ func Open(log *slog.Logger) Library {
 	return Library{filepath.Join(xdg.DataHome, "earshot", "models", "sets"), log}
 }
 
-// Installed returns the sets that do something for a language, in two letters, by their names. Those
-// whose description cannot be read are left out.
+// Installed returns the sets that do something for a language, in two letters, or for any, by their
+// names. Those whose description cannot be read are left out.
 func (l Library) Installed(role catalog.Role, language string) (all []catalog.Installed) {
 	folders, _ := os.ReadDir(l.Dir) // none, if nothing was ever installed
 	for _, f := range folders {
 		set, err := catalog.Open(filepath.Join(l.Dir, f.Name()))
-		if err == nil && set.Role == role && slices.Contains(set.Languages, language) {
+		if err == nil && set.Role == role && (len(set.Languages) == 0 || slices.Contains(set.Languages, language)) {
 			all = append(all, set)
 		}
 	}

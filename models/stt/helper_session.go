@@ -227,13 +227,14 @@ func (l *helperSession) understood(h wire.Hypothesis, final bool) error {
 		a.partials++
 		lie = a.partials > a.sent/burst+1 // no helper has results more often than that
 	}
+	lag := lasts(l.r.ready.Tail)
 	l.r.mu.Unlock()
 	switch {
 	case lie:
 	case final:
-		s.finish(result(h, true))
+		s.finish(result(h, lag, true))
 	default:
-		s.tell(result(h, false))
+		s.tell(result(h, lag, false))
 	}
 	return falsely(lie)
 }
@@ -246,9 +247,9 @@ func falsely(lie bool) error {
 	return fmt.Errorf("%w: the helper reported something that it was not sent", helper.ErrProtocol)
 }
 
-// result converts h.
-func result(h wire.Hypothesis, final bool) Result {
-	return Result{Text: h.Text, Heard: lasts(h.Heard), Confidence: h.Confidence, Final: final}
+// result converts h, from a recogniser whose words may lag.
+func result(h wire.Hypothesis, lag time.Duration, final bool) Result {
+	return Result{Text: h.Text, Heard: lasts(h.Heard), Lag: lag, Confidence: h.Confidence, Final: final}
 }
 
 // phrase reports a phrase.

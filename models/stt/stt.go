@@ -87,6 +87,7 @@ type Phrase struct {
 type Result struct {
 	Text       earshot.Text  // from its beginning; the next may revise it
 	Heard      time.Duration // how much of the utterance it is based on; 0 is unknown
+	Lag        time.Duration // how long after they were said words may come; 0 is at once
 	Confidence float64       // in the words, 0 to 1; only if Final
 	Final      bool          // it is the last of its session
 	Err        error         // why there is none; only if Final

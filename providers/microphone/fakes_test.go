@@ -107,6 +107,7 @@ func hum(f *audio.Frame, n int, pitch, size float64) {
 type result struct {
 	partials []string      // one after each 100 ms
 	behind   time.Duration // how far the audio that the partials cover lags behind; 0 means that it is not told
+	lag      time.Duration // what it says of how late words may come
 	text     string
 	sure     float64 // 0 means 0.9
 	err      error
@@ -163,7 +164,7 @@ func (s *session) Feed(*audio.Frame) {
 	}
 	if n%5 == 0 && len(s.will.partials) > 0 {
 		text := s.will.partials[min(n/5, len(s.will.partials))-1]
-		r := microphone.Result{Text: earshot.Text(text), Confidence: s.sure()}
+		r := microphone.Result{Text: earshot.Text(text), Lag: s.will.lag, Confidence: s.sure()}
 		if s.will.behind > 0 {
 			r.Heard = max(1, time.Duration(n)*audio.Time-s.will.behind)
 		}

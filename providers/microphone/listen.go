@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"sync"
 	"time"
@@ -56,6 +57,7 @@ type listener struct {
 	*Provider
 	ear    *hear.Ear // used with the frames only
 	out    *mailbox.Queue[item]
+	senses Sense // used with the frames only; nil if there is none
 	throat voicingDetector
 	spot   int  // for how many frames to listen for phrases
 	here   bool // a voice is heard, or in doubt
@@ -95,7 +97,11 @@ type voice struct {
 	words     earshot.Text   // recognised so far
 	sure      float64        // of them
 	ending    hear.Ending    // how complete the words sound
-	patience  time.Duration  // how much silence ends it; 0 while it has no words
+	before    earshot.Text   // what they were before they changed
+	heard     time.Duration  // how much of it they are based on
+	lag       time.Duration  // how long after they were said words may come
+	turn      float64        // the probability, by its sound, that it is over; NaN if nobody listens to that
+	patience  time.Duration  // how much silence ends it; 0 while nothing is known of it
 	since     time.Duration  // how long the words have not changed
 	still     time.Duration  // how long it had been silent at the last frame
 	fed       time.Duration  // how much its session was fed
@@ -142,7 +148,30 @@ func (l *listener) hear(f *audio.Frame) {
 		l.feed(f)
 		l.end(edge == hear.TooLong)
 	}
+	l.sense(f)
 	l.watch()
+}
+
+// sense finds out what the sound says, for the next frame.
+func (l *listener) sense(f *audio.Frame) {
+	if l.senses == nil {
+		return
+	}
+	v, said, still := l.open, time.Duration(0), time.Duration(0)
+	if v != nil {
+		_, said, _ = l.ear.Utterance()
+		still = l.ear.Still()
+		said += still
+	}
+	sensed, turn := l.senses.Step(f, said, still)
+	l.ear.Sensed(sensed)
+	if v == nil || v.turn == turn || math.IsNaN(v.turn) && math.IsNaN(turn) {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	v.turn = turn
+	l.weigh(v)
 }
 
 // patience returns how much silence ends the utterance, and adds what f says about its ending.
@@ -174,7 +203,11 @@ func (l *listener) settles() {
 	if v == nil {
 		return
 	}
+	began := (v.still > 0) != (still > 0)
 	v.still = still
+	if began && v.lag > 0 {
+		l.weigh(v) // words that come late do not reach the end of what was said since
+	}
 	v.paused = v.paused && still > 0
 	switch {
 	case v.words == "" || v.since < unchanged || still < silent:
@@ -238,7 +271,7 @@ func (l *listener) begin(f *audio.Frame) {
 // lasts begins an utterance.
 func (l *listener) lasts(f *audio.Frame) {
 	began, _, own := l.ear.Utterance()
-	v := &voice{number: l.voices, began: began, over: own > 0 || f.Own}
+	v := &voice{number: l.voices, began: began, over: own > 0 || f.Own, turn: math.NaN()}
 	l.begins(v)
 	l.take(v)
 	if !l.attend(v) {
@@ -358,20 +391,24 @@ func (l *listener) partial(v *voice, r Result) {
 	if v.doubt.told != earshot.VoiceLasts {
 		l.believe(v)
 	}
-	about := l.talk()
-	v.ending = hear.Judge(string(r.Text), about)
-	v.patience = l.cfg.Ear.Patience(string(r.Text), string(v.words), v.silent(r), about)
-	v.words, v.sure, v.since, v.stable = r.Text, cmp.Or(r.Confidence, sureWords), 0, false
+	v.before, v.words, v.heard, v.lag = v.words, r.Text, cmp.Or(min(r.Heard, v.fed), v.fed), r.Lag
+	v.sure, v.since, v.stable = cmp.Or(r.Confidence, sureWords), 0, false
+	l.weigh(v)
 	l.emit(v.number, v.began, l.so(v))
 }
 
-// silent returns how long v had been silent in the sound on which r is based, however late r
-// comes.
-func (v *voice) silent(r Result) time.Duration {
-	if r.Heard == 0 {
-		return v.still
+// weigh finds out how much silence ends v, by what is known of it now.
+func (l *listener) weigh(v *voice) {
+	if v.words == "" && math.IsNaN(v.turn) {
+		v.patience = 0
+		return
 	}
-	return max(0, v.still-max(0, v.fed-r.Heard))
+	about := l.talk()
+	v.ending = hear.Judge(string(v.words), about)
+	v.patience = l.cfg.Ear.Patience(hear.Evidence{
+		Words: string(v.words), Before: string(v.before), Changed: v.still - (v.fed - v.heard), Lag: v.lag,
+		Turn: v.turn, About: about,
+	})
 }
 
 // so returns what the open voice v has said so far.

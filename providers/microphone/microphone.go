@@ -35,6 +35,7 @@ import (
 	"earshot/internal/mailbox"
 	"earshot/internal/sound"
 	"earshot/models/hear"
+	"earshot/models/sense"
 	"earshot/models/stt"
 	"earshot/models/voiceprint"
 	"earshot/providers"
@@ -104,10 +105,33 @@ func UseSTT(r sttRecogniser) Recogniser { return recogniser{r} }
 // Begin implements [Recogniser].
 func (r recogniser) Begin(on func(Result)) Session { return r.sttRecogniser.Begin(on) }
 
+// A Sense says by the sound alone whether there is a voice, and whether its speaker has finished. It is
+// used from one goroutine, and does not block.
+type Sense interface {
+	// Step takes the next frame, how long somebody has been saying something at its end, and how long
+	// they have been silent; both are 0 if nobody speaks. It returns what is known about the last
+	// frames, and the probability that the speaker has finished, as [hear.Evidence] has it.
+	Step(f *audio.Frame, said, still time.Duration) (hear.Sensed, float64)
+
+	Close() // no more frames come
+}
+
+// UseSense returns what [Parts] wants of a sensor, or nil if there is none.
+func UseSense(s *sense.Sensor) func() Sense {
+	if s == nil {
+		return nil
+	}
+	return func() Sense { return s.Listen() }
+}
+
 // Parts are the dependencies of a microphone.
 type Parts struct {
 	Capture    Capture
 	Recogniser Recogniser // nil if there is none: voices are noticed, not recognised
+
+	// Sense returns what listens to the sound of one run. It may be nil: then the loudness of the sound
+	// and the words decide alone.
+	Sense func() Sense
 
 	// Voices says that utterances come with the sound of their voice, to identify the speaker; see
 	// [earshot.Voice].
@@ -173,6 +197,10 @@ func (p *Provider) Run(ctx context.Context, emit providers.Emit) error {
 	l := &listener{Provider: p, ear: hear.New(p.cfg.Ear), out: out, settled: make(chan struct{}, 1)}
 	if p.parts.Voices {
 		l.sampler, l.turns = voiceprint.New(), voiceprint.NewSpeakerChangeDetector()
+	}
+	if p.parts.Sense != nil {
+		l.senses = p.parts.Sense()
+		defer l.senses.Close()
 	}
 	p.set(l)
 	err := l.listen(ctx)

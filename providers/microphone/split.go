@@ -64,7 +64,7 @@ func (l *listener) part(first, second []audio.Frame) (ended, goesOn *voice) {
 	l.voices++
 	ended = &voice{number: was.number, began: was.began, over: was.over}
 	_, ended.lasted, ended.own = extent(first)
-	goesOn = &voice{number: l.voices, later: true}
+	goesOn = &voice{number: l.voices, later: true, turn: was.turn}
 	goesOn.began, _, goesOn.own = extent(second)
 	goesOn.over = goesOn.own > 0
 	l.admit(ended)

@@ -17,6 +17,7 @@ import (
 	"earshot/internal/discord/gateway"
 	"earshot/internal/discord/roster"
 	"earshot/internal/supervise"
+	"earshot/models/sense"
 	"earshot/models/stt"
 	"earshot/participants"
 	"earshot/providers/discord"
@@ -75,8 +76,9 @@ type Bot struct {
 	c       Config
 	session *gateway.Session
 	sense   *discord.Sense
-	calls   *calls.Calls // nil if it does not hear
-	pool    *stt.Pool    // likewise
+	calls   *calls.Calls  // nil if it does not hear
+	pool    *stt.Pool     // likewise
+	turns   *sense.Sensor // likewise, or if nothing senses voices
 
 	channels channelSet // whose rooms were opened
 	own      *PostLog
@@ -108,8 +110,20 @@ func New(ctx context.Context, c Config) (*Bot, error) {
 	return b, nil
 }
 
-// Recognise runs the speech recognition for calls, until ctx ends. Only a bot that hears has it.
-func (b *Bot) Recognise(ctx context.Context) error { return b.pool.Run(ctx) }
+// Recognise runs the speech recognition for calls, and what senses voices in them, until ctx ends. Only
+// a bot that hears has it.
+func (b *Bot) Recognise(ctx context.Context) error {
+	ctx, stop := context.WithCancel(ctx)
+	var sensing sync.WaitGroup
+	defer sensing.Wait()
+	defer stop()
+	if b.turns != nil {
+		restarts := b.c.Restarts
+		restarts.Report = b.c.Report
+		sensing.Go(func() { supervise.Run(ctx, "sensing of voices in calls", b.turns.Run, restarts) })
+	}
+	return b.pool.Run(ctx)
+}
 
 // Forget forgets which messages were parts of some replies.
 func (b *Bot) Forget(turns map[earshot.TurnID]bool) error { return b.own.Forget(turns) }

@@ -21,6 +21,7 @@ import (
 	"earshot/models/engine"
 	hearing "earshot/models/hear"
 	"earshot/models/neural"
+	"earshot/models/sense"
 	"earshot/models/stt"
 	"earshot/models/tts"
 	outlet "earshot/outlets/discord"
@@ -43,6 +44,9 @@ func (b *Bot) openCalls(speaks bool) error {
 		Each: stt.Config{Dial: ears.Dial, Log: b.c.Log, Names: []string{b.c.Settings().Executive.Name}},
 		Most: b.c.Settings().Providers.Discord.Recognisers, Name: "recognition of calls", Report: b.c.Report, Restarts: b.c.Restarts,
 	})
+	if is, wanted := b.c.Settings().Speech.Sensing(neural.Open(b.c.Log)); wanted {
+		b.turns = sense.New(sense.Config{Dial: is.Dial, Sets: is.Sets, Log: b.c.Log})
+	}
 	parts := calls.Parts{
 		Call: func(ctx context.Context, cfg voice.Config, use func(calls.Call)) error {
 			return b.session.Call(ctx, cfg, func(c *voice.Call) { use(c) })
@@ -125,7 +129,7 @@ func (b *Bot) ear(from earshot.Handle, in earshot.RoomID, c calls.Capture) calls
 	set.Deaf = 0 // a silent person sends nothing
 	return microphone.New(set, microphone.Parts{
 		Dropped: b.c.Dropped("microphone"),
-		Capture: c, Recogniser: microphone.UseSTT(b.pool.Listener()), Name: inCalls, From: from, Via: inCalls, Notice: b.c.Report,
+		Capture: c, Recogniser: microphone.UseSTT(b.pool.Listener()), Sense: microphone.UseSense(b.turns), Name: inCalls, From: from, Via: inCalls, Notice: b.c.Report,
 		Talk: func() hearing.Talk {
 			var about hearing.Talk
 			if r, ok := b.c.Rooms.Find(in); ok {

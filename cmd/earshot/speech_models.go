@@ -1,0 +1,258 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"golang.org/x/term"
+
+	"earshot/config"
+	"earshot/internal/download"
+	"earshot/internal/english"
+	"earshot/internal/helper"
+	"earshot/internal/probe"
+	"earshot/internal/terminal"
+	"earshot/llm"
+	"earshot/models/catalog"
+	"earshot/models/neural"
+	"earshot/models/sets"
+	"earshot/server/client"
+)
+
+// A speechModels is the speech models that there are to be had, and where they are on this machine.
+type speechModels struct {
+	catalog.Catalogue
+	sets.Store
+}
+
+func openSpeechModels() (speechModels, error) {
+	s := speechModels{Store: sets.Default()}
+	var err error
+	s.Catalogue, err = catalog.Load(s.Dir)
+	return s, err
+}
+
+// speechGet is what is to be installed, and on what conditions.
+type speechGet struct {
+	speechModels
+	again  string        // the command that goes on with it
+	agreed []string      // licences, by their names
+	yes    bool          // to everything that restricts nobody
+	source *sets.Source  // nil is the net
+	wanted []catalog.Set // none twice
+	json   bool
+}
+
+// run installs sets, after the person at the terminal has seen what they are.
+func (g speechGet) run(a *app) error {
+	var missing []catalog.Set
+	here, _ := g.List() // what is damaged is not here
+	for _, s := range g.wanted {
+		if !slices.ContainsFunc(here, func(is catalog.Installed) bool { return is.Name == s.Name }) {
+			missing = append(missing, s)
+		}
+	}
+	if err := g.permitted(missing); err != nil {
+		return err
+	}
+	if len(missing) > 0 {
+		if err := g.show(a, missing); err != nil {
+			return err
+		}
+		if err := g.asks(a, missing); err != nil {
+			return err
+		}
+	}
+	var faults []error
+	for _, s := range g.wanted {
+		is, err := g.install(a, s)
+		if err != nil {
+			return err
+		}
+		faults = append(faults, g.try(a, is))
+	}
+	return errors.Join(append(faults, a.speechChanged())...)
+}
+
+// permitted returns an error if a licence restricts people who have not agreed to it.
+func (g speechGet) permitted(list []catalog.Set) error {
+	for _, s := range list {
+		if l := s.Licence; l.NonCommercial && !g.agrees(s) {
+			return &verdict{misused, fmt.Errorf("not everybody may use %s: its licence %s %s; see %s\n  → if you agree to it: %s --agree %s", s.Name, l.ID, l.Forbids, l.URL, g.again, l.ID)}
+		}
+	}
+	return nil
+}
+
+func (g speechGet) agrees(s catalog.Set) bool {
+	return slices.ContainsFunc(g.agreed, func(id string) bool { return strings.EqualFold(id, s.Licence.ID) })
+}
+
+// show prints what sets are, what they cost and what they may be used for.
+func (g speechGet) show(a *app, list []catalog.Set) error {
+	w := a.told()
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "NAME\tROLE\tSIZE\tLICENCE\tFROM")
+	var all int64
+	for _, s := range list {
+		n, _ := s.Size()
+		all += n
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", s.Name, s.Role, sizeText(s), s.Licence.ID, g.origin(s))
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	for _, s := range list {
+		fmt.Fprintf(w, "%s: %s; %s %s\n", s.Name, s.Licence.Attribution, s.Licence.ID, s.Licence.URL)
+		if s.Licence.Forbids != "" {
+			fmt.Fprintf(w, "  its licence %s\n", s.Licence.Forbids)
+		}
+		if unpublished(s) {
+			fmt.Fprintln(w, "  nobody has published its checksums; they are noted when it comes, and compared from then on")
+		}
+	}
+	_, err := fmt.Fprintf(w, "Together about %s; %s are free where they go, in %s.\n", english.Size(all), english.Size(download.Free(g.Dir)), config.ShortPath(g.Dir))
+	return err
+}
+
+// sizeText says how large a download is.
+func sizeText(s catalog.Set) string {
+	switch n, exact := s.Size(); {
+	case n == 0:
+		return "unknown"
+	case exact:
+		return english.Size(n)
+	default:
+		return "about " + english.Size(n)
+	}
+}
+
+// origin says where the files of a set come from.
+func (g speechGet) origin(s catalog.Set) string {
+	if g.source != nil {
+		return "this machine"
+	}
+	first := s.Files[slices.Min(slices.Collect(maps.Keys(s.Files)))]
+	if s.Archive != nil {
+		first = *s.Archive
+	}
+	u, err := url.Parse(first.URLs[0])
+	if err != nil {
+		return "-"
+	}
+	return u.Host
+}
+
+// unpublished reports whether the first download of a set can be compared with nothing.
+func unpublished(s catalog.Set) bool {
+	if s.Archive != nil {
+		return s.Archive.SHA256 == ""
+	}
+	for _, f := range s.Files {
+		if f.SHA256 == "" {
+			return true
+		}
+	}
+	return false
+}
+
+// asks asks whether sets are to be installed, unless that has been said.
+func (g speechGet) asks(a *app, list []catalog.Set) error {
+	switch {
+	case g.yes, !slices.ContainsFunc(list, func(s catalog.Set) bool { return !g.agrees(s) }):
+		return nil
+	case !term.IsTerminal(int(a.in.Fd())):
+		return &verdict{misused, errors.New("nobody can say here whether that is to be installed\n  → add --yes")}
+	case !a.confirms("Install it?"):
+		return &verdict{failed, errors.New("nothing was installed")}
+	}
+	return nil
+}
+
+// install installs one set.
+func (g speechGet) install(a *app, s catalog.Set) (catalog.Installed, error) {
+	d := a.newDownload(s.Name, g.json)
+	is, changed, err := g.Get(a.ctx, s, g.source, func(doing string, have, all int64) {
+		d.Tell(llm.Progress{Status: doing, Completed: have, Total: all})
+	})
+	d.End()
+	switch {
+	case a.ctx.Err() != nil:
+		return is, fmt.Errorf("stopped; what was downloaded is kept\n  → to continue: %s", g.again)
+	case err != nil:
+		cure := "try again: "
+		if c := probe.Cure(err); c != "" {
+			cure = c + "; then: "
+		}
+		return is, fmt.Errorf("%s was not installed: %w\n  → %s%s", s.Name, err, cure, g.again)
+	}
+	if g.source != nil && len(g.source.Unproven) > 0 {
+		fmt.Fprintf(a.told(), "! nobody has published a checksum of %s; it was taken by its name and size\n", terminal.Safe(strings.Join(g.source.Unproven, ", ")))
+		g.source.Unproven = nil
+	}
+	if !changed && !g.json {
+		fmt.Fprintf(a.printed(), "%s is here already, and whole.\n", s.Name)
+	}
+	return is, nil
+}
+
+// try tries a set that is installed, and says how well it runs.
+func (g speechGet) try(a *app, is catalog.Installed) error {
+	r, err := neural.Open(slog.New(slog.DiscardHandler)).Check(a.ctx, is)
+	var missing *helper.MissingError
+	switch {
+	case errors.As(err, &missing):
+		fmt.Fprintf(a.told(), "! %s is installed, but not in use: %v\n  → %s\n", is.Name, err, probe.Cure(err))
+	case err != nil:
+		return fmt.Errorf("%s is installed, but cannot be used here: %w\n  → %s", is.Name, err, probe.Cure(err))
+	case g.json:
+	case r.Speed > 0:
+		fmt.Fprintf(a.printed(), "%s is ready. A second of sound takes it %.2f s here.\n", is.Name, r.Speed)
+	default:
+		fmt.Fprintf(a.printed(), "%s is ready.\n", is.Name)
+	}
+	return nil
+}
+
+// speechChanged has the earshot that runs look which speech models are installed.
+func (a *app) speechChanged() error {
+	running, _, err := a.reach(identityFlags{}, "")
+	if err == nil {
+		_, err = running.Reload(a.ctx)
+	}
+	if errors.Is(err, client.ErrNotRunning) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("that is done, but the running earshot has not been told: %w\n  → earshot reload", err)
+	}
+	fmt.Fprintln(a.told(), "The running earshot knows of it now.")
+	return nil
+}
+
+type modelsRemove struct {
+	Names []string `arg:"" name:"name" help:"Names of speech models, as shown by list."`
+}
+
+// Run removes speech models.
+func (r modelsRemove) Run(a *app) error {
+	store := sets.Default()
+	for _, name := range r.Names {
+		err := store.Remove(a.ctx, name)
+		if errors.Is(err, os.ErrNotExist) {
+			return &verdict{notFound, fmt.Errorf("no speech model %q is installed\n  → earshot models list   or, for a language model: ollama rm %[1]s", terminal.Safe(name))}
+		}
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(a.printed(), "%s is removed.\n", name)
+	}
+	return a.speechChanged()
+}

@@ -1,0 +1,342 @@
+// Package sets installs sets of neural models into a folder, and removes them. Nobody ever finds a set
+// that is not complete there: it is put together beside, and then moved. Its description has the
+// checksum of each file, also of those for which nobody had published one, as they were first
+// downloaded.
+//
+// What happens when a reader is slow: the disk is the only one, and servers wait for it.
+package sets
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/adrg/xdg"
+
+	"earshot/internal/download"
+	"earshot/models/catalog"
+)
+
+// A Store is a folder of models. Several programs may use it at a time.
+type Store struct{ Dir string }
+
+// Default returns the store of this user.
+func Default() Store { return Store{filepath.Join(xdg.DataHome, "earshot", "models")} }
+
+// folder is where a set is, once it is complete.
+func (s Store) folder(name string) string { return filepath.Join(s.Dir, "sets", name) }
+
+// parts is where it is put together.
+func (s Store) parts() string { return filepath.Join(s.Dir, ".part") }
+
+// List returns the sets that are installed, in the order of their names. What is damaged is left out,
+// and an error says why.
+func (s Store) List() (all []catalog.Installed, err error) {
+	entries, err := os.ReadDir(filepath.Join(s.Dir, "sets"))
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	for _, e := range entries {
+		is, bad := catalog.Open(s.folder(e.Name()))
+		if bad != nil {
+			err = errors.Join(err, bad)
+			continue
+		}
+		all = append(all, is)
+	}
+	return all, err
+}
+
+// Verify compares each file of a set with its size and its checksum.
+func Verify(ctx context.Context, is catalog.Installed) error {
+	for part, f := range is.Files {
+		about, err := os.Stat(is.File(part))
+		sum := f.SHA256
+		if err == nil && about.Size() == f.Bytes {
+			sum, err = download.Sum(is.File(part))
+		}
+		switch {
+		case err != nil:
+			return err
+		case about.Size() != f.Bytes || sum != f.SHA256:
+			return fmt.Errorf("%s is not the file that was installed", is.File(part))
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		}
+	}
+	return nil
+}
+
+// A Progress is told what is being done, and how many bytes of how many are done; 0 is unknown.
+type Progress func(doing string, have, all int64)
+
+// Get installs a set, or mends it, and reports whether anything had to be done. Files are
+// taken from source where it has them; nil is the net. If another program does the same, Get waits for
+// it. If it ends early, it goes on the next time where it ended.
+func (s Store) Get(ctx context.Context, set catalog.Set, source *Source, tell Progress) (is catalog.Installed, changed bool, err error) {
+	if err := os.MkdirAll(s.parts(), 0o700); err != nil {
+		return is, false, err
+	}
+	lock, err := download.Lock(ctx, filepath.Join(s.parts(), set.Name+".lock"))
+	if err != nil {
+		return is, false, err
+	}
+	defer lock.Close()
+	if is, err = catalog.Open(s.folder(set.Name)); err == nil && reflect.DeepEqual(set.Pinned(is.Set), is.Set) {
+		tell("checking", 0, 0)
+		if Verify(ctx, is) == nil {
+			return is, false, nil
+		}
+		if ctx.Err() != nil {
+			return is, false, context.Cause(ctx)
+		}
+	}
+	w := &work{Store: s, source: source, tell: tell, stage: filepath.Join(s.parts(), set.Name+".set")}
+	if err := w.begin(set); err != nil {
+		return is, false, err
+	}
+	if set.Archive != nil {
+		err = w.unpackArchive(ctx)
+	} else {
+		err = w.fetchFiles(ctx)
+	}
+	if err == nil {
+		err = w.finish()
+	}
+	if err != nil {
+		return is, false, err
+	}
+	is, err = catalog.Open(s.folder(set.Name))
+	return is, true, err
+}
+
+// Remove removes a set, also a damaged one. It is an [os.ErrNotExist] if there is none.
+func (s Store) Remove(ctx context.Context, name string) error {
+	if filepath.Base(name) != name || !filepath.IsLocal(name) {
+		return os.ErrNotExist
+	}
+	if err := os.MkdirAll(s.parts(), 0o700); err != nil {
+		return err
+	}
+	lock, err := download.Lock(ctx, filepath.Join(s.parts(), name+".lock"))
+	if err != nil {
+		return err
+	}
+	defer lock.Close()
+	gone := filepath.Join(s.parts(), name+".removed")
+	if err := os.RemoveAll(gone); err != nil {
+		return err
+	}
+	if err := os.Rename(s.folder(name), gone); err != nil {
+		return err
+	}
+	return os.RemoveAll(gone)
+}
+
+// Missing returns how many bytes are still to be downloaded of a set, roughly, and how many the disk
+// needs until it is installed; both are 0 if nobody knows.
+func Missing(set catalog.Set) (bytes, disk int64) {
+	bytes, _ = set.Size()
+	disk = bytes
+	if set.Archive != nil {
+		disk += cmp.Or(set.Unpacked(), bytes)
+	}
+	return bytes, disk
+}
+
+// A work is a set that is being put together.
+type work struct {
+	Store
+	set    catalog.Set // with what is known of its files by now
+	source *Source
+	stage  string
+	tell   Progress
+}
+
+// begin takes over what an earlier program has downloaded of a set.
+func (w *work) begin(set catalog.Set) error {
+	if err := os.MkdirAll(w.stage, 0o700); err != nil {
+		return err
+	}
+	w.set = set.Pinned(catalog.Set{})
+	if before, err := catalog.Open(w.stage); err == nil {
+		w.set = set.Pinned(before.Set)
+	}
+	_, disk := Missing(w.set)
+	entries, err := os.ReadDir(w.parts())
+	for _, e := range entries { // what is here of it already is not needed twice
+		if about, err := e.Info(); err == nil && about.Mode().IsRegular() {
+			disk -= about.Size()
+		}
+	}
+	return errors.Join(err, download.Room(w.parts(), disk))
+}
+
+// downloader returns what downloads a file, and tells of it.
+func (w *work) downloader() *download.Downloader {
+	return &download.Downloader{Parts: w.parts(), Progress: func(have, all int64) { w.tell("downloading", have, all) }}
+}
+
+// bring puts a file at path, and returns what is known of it then.
+func (w *work) bring(ctx context.Context, f catalog.File, path string) (catalog.File, error) {
+	if w.source != nil {
+		return w.source.copy(ctx, f, path)
+	}
+	sum, err := w.downloader().Get(ctx, download.File{SHA256: f.SHA256, Bytes: f.Bytes, URLs: f.URLs}, path)
+	if err != nil {
+		return f, err
+	}
+	about, err := os.Stat(path)
+	if err != nil {
+		return f, err
+	}
+	f.SHA256, f.Bytes = sum, about.Size()
+	return f, nil
+}
+
+// fetchFiles brings each file that has an address of its own.
+func (w *work) fetchFiles(ctx context.Context) error {
+	for _, part := range slices.Sorted(maps.Keys(w.set.Files)) {
+		path := filepath.Join(w.stage, w.set.Files[part].Path)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			return err
+		}
+		f, err := w.bring(ctx, w.set.Files[part], path)
+		if err != nil {
+			return fmt.Errorf("%s: %w", w.set.Files[part].Path, err)
+		}
+		w.set.Files[part] = f
+		if err := w.describe(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// unpackArchive brings an archive, and takes the files out of it.
+func (w *work) unpackArchive(ctx context.Context) error {
+	if w.source != nil && w.source.unpacked(w.set) {
+		return w.fetchFiles(ctx)
+	}
+	path := filepath.Join(w.parts(), w.set.Name+".archive")
+	a, err := w.bring(ctx, *w.set.Archive, path)
+	if err != nil {
+		return fmt.Errorf("%s: %w", w.set.Archive.Path, err)
+	}
+	w.set.Archive = &a
+	if err := w.describe(); err != nil {
+		return err
+	}
+	archive, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer archive.Close()
+	got, err := unpack(ctx, archive, a.Bytes, w.set.Files, w.stage, w.tell)
+	if err != nil {
+		return fmt.Errorf("%s: %w", w.set.Archive.Path, err)
+	}
+	w.set.Files = got
+	return nil
+}
+
+// describe writes the description.
+func (w *work) describe() error {
+	text, err := json.MarshalIndent(w.set, "", " ")
+	if err != nil {
+		return err
+	}
+	path := filepath.Join(w.stage, catalog.Description)
+	f, err := os.CreateTemp(w.parts(), "description-")
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(text)
+	if err = errors.Join(err, f.Sync(), f.Close()); err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		os.Remove(f.Name())
+	}
+	return err
+}
+
+// finish moves the set to its place, which nobody sees half done.
+func (w *work) finish() error {
+	if err := w.describe(); err != nil {
+		return err
+	}
+	if err := w.clean(); err != nil {
+		return err
+	}
+	place := w.folder(w.set.Name)
+	if err := os.MkdirAll(filepath.Dir(place), 0o700); err != nil {
+		return err
+	}
+	old := filepath.Join(w.parts(), w.set.Name+".removed")
+	if err := os.RemoveAll(old); err != nil {
+		return err
+	}
+	if err := os.Rename(place, old); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	if err := os.Rename(w.stage, place); err != nil {
+		return errors.Join(err, os.Rename(old, place))
+	}
+	return errors.Join(sync(filepath.Dir(place)), os.RemoveAll(old), remove(filepath.Join(w.parts(), w.set.Name+".archive")))
+}
+
+// clean removes from the stage what no file of the set is, such as those of an older version, and sees
+// to it that the rest is on the disk.
+func (w *work) clean() error {
+	wanted := map[string]bool{catalog.Description: true}
+	folders := map[string]bool{w.stage: true}
+	for _, f := range w.set.Files {
+		wanted[f.Path] = true
+		folders[filepath.Dir(filepath.Join(w.stage, f.Path))] = true
+	}
+	err := filepath.WalkDir(w.stage, func(path string, e os.DirEntry, err error) error {
+		rest, bad := filepath.Rel(w.stage, path)
+		if err := errors.Join(err, bad); err != nil || e.IsDir() || wanted[rest] {
+			return err
+		}
+		return os.Remove(path)
+	})
+	for folder := range folders {
+		err = errors.Join(err, sync(folder))
+	}
+	return err
+}
+
+func remove(path string) error {
+	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// sync sees to it that the names in a folder are on the disk.
+func sync(folder string) error {
+	f, err := os.Open(folder)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
+}
+
+// within returns a path in an archive without the folder that everything there is in.
+func within(path string) string {
+	_, rest, found := strings.Cut(filepath.ToSlash(filepath.Clean(path)), "/")
+	if !found {
+		return filepath.Clean(path)
+	}
+	return rest
+}
