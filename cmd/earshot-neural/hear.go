@@ -194,7 +194,7 @@ func (h *hearing) next(ctx context.Context, st *stream, heard int, buf []float32
 		for i, s := range st.pcm[:n] {
 			pcm[i] = float32(s) / (1 << 15)
 		}
-		st.pcm = st.pcm[n:]
+		st.pcm = st.pcm[:copy(st.pcm, st.pcm[n:])] // there is room again for what comes
 		ended, over := st.ended, st.over
 		h.mu.Unlock()
 		switch {

@@ -36,8 +36,9 @@
 // # Helpers, and sound
 //
 // C lives in processes of its own: cmd/earshot-sound holds the sound card,
-// cmd/earshot-speech recognises, speaks and reads files of sound, one role a
-// process, and cmd/earshot-camera sees, one camera a process.
+// cmd/earshot-speech recognises, speaks and reads files of sound, and
+// cmd/earshot-neural runs neural models, each one role a process, and
+// cmd/earshot-camera sees, one camera a process.
 // [earshot/internal/helper] is how the daemon talks with them;
 // [earshot/internal/helper/helpertest] makes helpers for tests out of a function.
 //
@@ -52,8 +53,10 @@
 // [earshot/models/stt] and [earshot/models/tts] hear and speak through such a helper, or through
 // what stands in for one: by [earshot/models/remote] a speech server does, of the protocol of
 // [earshot/models/wyoming] or [earshot/models/openaispeech]. [earshot/models/engine] chooses among
-// them, and lets one that keeps failing rest. [earshot/models/wyoming/wyomingtest] runs Home
-// Assistant's servers for tests, with the tiny models of [earshot/models/modeltest].
+// them, and lets one that keeps failing rest. [earshot/models/catalog] describes neural models, and
+// [earshot/models/neural] finds those that are installed, and has each tried before it is used.
+// [earshot/models/wyoming/wyomingtest] runs Home Assistant's servers for tests, with the tiny models
+// of [earshot/models/modeltest].
 //
 // # Discord
 //

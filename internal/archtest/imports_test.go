@@ -113,6 +113,8 @@ var tried = map[string]string{
 	"executive/remind":    "store",
 	"participants/agents": "store",
 
+	"models/neural": "internal/audio models/stt", // whose client it is
+
 	"internal/discord/calls": "internal/helper models/hear models/stt models/tts providers/discord providers/microphone", // with which the bot makes its ears
 }
 

@@ -209,7 +209,7 @@ func TestHelpersThatFail(t *testing.T) {
 		{"nothing", "exit 0", "trying the model it: earshot-neural answers nonsense: "},
 		{"nonsense", "echo '[]'", "trying the model it: earshot-neural answers nonsense: "},
 		{"without end", "yes", "fault: the model it cannot be used: it ends the program that loads it"},
-		{"for ever", "exec sleep 600", "trying the model it took longer than "},
+		{"for ever", "exec sleep 600", "the model it is not known yet: trying it takes longer than there was time"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			script(t, tt.does)

@@ -202,7 +202,7 @@ func Probe(ctx context.Context, program, dir string) (r Result, err error) {
 	exit, ended := errors.AsType[*exec.ExitError](err)
 	switch {
 	case ctx.Err() != nil:
-		return r, fmt.Errorf("trying the model %s took longer than %v", filepath.Base(dir), patience)
+		return r, fmt.Errorf("the model %s is not known yet: trying it takes longer than there was time", filepath.Base(dir))
 	case ended:
 		return ending(filepath.Base(dir), exit)
 	case err != nil:

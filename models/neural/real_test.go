@@ -252,7 +252,7 @@ func TestEightAtOnce(t *testing.T) {
 			s.End()
 		})
 	}
-	speaking.Wait()
+	testkit.Finish(t, testkit.Patience, "eight people to speak", speaking.Wait)
 	for i, ch := range results {
 		want := strings.Join(append(words[i%4:4:4], words[:i%4]...), " ")
 		for {
