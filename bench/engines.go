@@ -12,16 +12,24 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"earshot"
 	"earshot/internal/audio"
+	"earshot/internal/helper"
+	"earshot/models/catalog"
 	speech "earshot/models/engine"
+	"earshot/models/modeltest"
 	"earshot/models/neural"
 	"earshot/models/stt"
 	"earshot/models/tts"
+	"earshot/models/voiceprint/cast"
 )
 
 const (
@@ -35,8 +43,8 @@ const (
 
 // engines measures what earshot adds to the time of an engine that recognises speech or speaks: from
 // the last sample of an utterance to its text, and from a text to its first sound. The engines are
-// servers of no cost, which know at once what to answer; the bare thing is the same request of a
-// plain client.
+// servers of no cost, which know at once what to answer, and beside them the bare thing is the same
+// request of a plain client; and models of no cost in the real helper.
 func engines(ctx context.Context, b bench) (rows []Row, err error) {
 	w, err := serveWyoming()
 	if err != nil {
@@ -46,6 +54,7 @@ func engines(ctx context.Context, b bench) (rows []Row, err error) {
 	o := serveSpeech()
 	defer o.Close()
 	set := speech.DefaultConfig()
+	silence := make([]float64, inSamples(askedSound))
 	for _, of := range []struct {
 		name  string
 		set   func(*speech.Config)
@@ -63,24 +72,130 @@ func engines(ctx context.Context, b bench) (rows []Row, err error) {
 	} {
 		c := set
 		of.set(&c)
-		hear, err := b.hearBy(ctx, of.name, c.Recognisers(nil, neural.Library{}), of.hear)
+		hear, err := b.hearBy(ctx, of.name, c.Recognisers(nil, neural.Library{})[0], silence, of.hear)
 		if err != nil {
 			return rows, err
 		}
-		say, err := b.speakBy(ctx, of.name, c.Voices(nil), of.speak)
+		say, err := b.speakBy(ctx, of.name, c.Voices(nil, neural.Library{})[0], of.speak)
 		if err != nil {
 			return rows, err
 		}
 		rows = append(rows, hear, say)
 	}
-	return rows, nil
+	if unwanted("voice") || unwanted("neural") {
+		return append(rows, Row{Name: "neural models", Note: "not measured: EARSHOT_WITHOUT has voice or neural"}), nil
+	}
+	models, err := b.neuralModels(ctx)
+	return append(rows, models...), err
+}
+
+// neuralModels measures the models of no cost in the real helper, and what one of 70 MB needs there.
+func (b bench) neuralModels(ctx context.Context) (rows []Row, err error) {
+	if _, err := b.build(ctx, helper.NeuralProgram, "earshot/cmd/"+helper.NeuralProgram, "CGO_ENABLED=1"); err != nil {
+		return nil, err
+	}
+	if err := os.Setenv("PATH", b.bin()+string(os.PathListSeparator)+os.Getenv("PATH")); err != nil { // where it is looked for
+		return nil, err
+	}
+	set := speech.DefaultConfig()
+	set.Hear.Engine, set.Say.Engine = speech.Neural, speech.Neural
+	for _, m := range []struct {
+		model *string
+		role  catalog.Role
+		kind  catalog.Kind
+		write func(folder string) error
+	}{
+		{&set.Hear.Neural.Model, catalog.Hear, catalog.NemoCTC, func(folder string) error { return modeltest.WriteCTC(folder) }},
+		{&set.Say.Neural.Model, catalog.Say, catalog.Piper, modeltest.WritePiperSet},
+	} {
+		if *m.model, err = b.model(string(m.role), m.role, m.kind, m.write); err != nil {
+			return nil, err
+		}
+	}
+	library := neural.Library{Dir: b.dir, Log: silent}
+	tones := words64(modeltest.Tones(string(heardWords)))
+	hear, err := b.hearBy(ctx, "a neural model", set.Recognisers(nil, library)[0], tones, nil)
+	if err != nil {
+		return nil, err
+	}
+	say, err := b.speakBy(ctx, "a neural model", set.Voices(nil, library)[0], nil)
+	if err != nil {
+		return nil, err
+	}
+	const matrices = 4
+	if set.Hear.Neural.Model, err = b.model("heavy", catalog.Hear, catalog.NemoCTC, func(folder string) error { return modeltest.WriteHeavyCTC(folder, matrices) }); err != nil {
+		return nil, err
+	}
+	heavy, err := b.heavyModel(ctx, set.Recognisers(nil, library)[0], tones)
+	return append([]Row{hear, say}, heavy...), err
+}
+
+// model writes a model into a folder, describes it there, and returns the folder.
+func (b bench) model(name string, role catalog.Role, kind catalog.Kind, write func(folder string) error) (folder string, err error) {
+	folder = filepath.Join(b.dir, "model-"+name)
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return "", err
+	}
+	return folder, errors.Join(write(folder), modeltest.Describe(folder, role, kind))
+}
+
+// words64 returns samples as the bench computes with them.
+func words64(pcm []int16) []float64 {
+	out := make([]float64, len(pcm))
+	for i, s := range pcm {
+		out[i] = float64(s)
+	}
+	return out
+}
+
+// heavyModel measures what the process of a recogniser needs while somebody speaks, in real time.
+func (b bench) heavyModel(ctx context.Context, by speech.Engine, pcm []float64) (rows []Row, err error) {
+	r := stt.New(stt.Config{Dial: by.Dial, Log: silent})
+	ctx, stop := beside(ctx, r.Run)
+	defer func() { err = errors.Join(err, stop()) }()
+	if _, err := hears(ctx, r, pcm); err != nil {
+		return nil, err
+	}
+	self := process{Cmd: &exec.Cmd{Process: &os.Process{Pid: os.Getpid()}}}
+	all, err := self.tree()
+	if err != nil {
+		return nil, err
+	}
+	i := slices.IndexFunc(all, func(pid int) bool { return strings.HasPrefix(nameOf(pid), helper.NeuralProgram) })
+	if i < 0 {
+		return nil, errors.New("the helper of neural models does not run")
+	}
+	before, err := busyOf(all[i])
+	if err != nil {
+		return nil, err
+	}
+	began, next := time.Now(), time.NewTicker(20*time.Millisecond)
+	defer next.Stop()
+	for range min(b.rounds, 5) {
+		s := r.Begin(func(stt.Result) {})
+		for _, f := range cast.Frames(pcm) {
+			<-next.C
+			s.Feed(&f)
+		}
+		s.End()
+	}
+	lasted := time.Since(began)
+	after, err := busyOf(all[i])
+	if err != nil {
+		return nil, err
+	}
+	rss, _, err := memoryOf(all[i])
+	share := 100 * float64(after-before) / float64(lasted)
+	return []Row{
+		{Name: "a neural model of 70 MB hears: CPU of its process", Unit: "%", Ours: Spread{share, share, share}},
+		{Name: "a neural model of 70 MB hears: memory of its process (RSS)", Unit: "MB", Ours: Spread{rss, rss, rss}},
+	}, err
 }
 
 // hearBy measures a recogniser.
-func (b bench) hearBy(ctx context.Context, name string, by []speech.Engine, bare round) (Row, error) {
-	r := stt.New(stt.Config{Dial: by[0].Dial, Log: silent})
+func (b bench) hearBy(ctx context.Context, name string, by speech.Engine, pcm []float64, bare round) (Row, error) {
+	r := stt.New(stt.Config{Dial: by.Dial, Log: silent})
 	ctx, stop := beside(ctx, r.Run)
-	pcm := make([]float64, inSamples(askedSound))
 	ours := func() ([]float64, error) {
 		took, err := recogniseOnce(r, pcm)
 		return []float64{millisOf(took)}, err
@@ -101,8 +216,7 @@ func recogniseOnce(r *stt.Recogniser, pcm []float64) (time.Duration, error) {
 			got <- r
 		}
 	})
-	var f audio.Frame
-	for range len(pcm) / len(f.PCM) {
+	for _, f := range cast.Frames(pcm) {
 		s.Feed(&f)
 	}
 	time.Sleep(20 * time.Millisecond) // a frame ago, all before the last was sent
@@ -119,8 +233,8 @@ func recogniseOnce(r *stt.Recogniser, pcm []float64) (time.Duration, error) {
 const heardWords = earshot.Text("one two three")
 
 // speakBy measures a voice.
-func (b bench) speakBy(ctx context.Context, name string, by []speech.Engine, bare round) (Row, error) {
-	s := tts.New(tts.Config{Dial: by[0].Dial, Speed: 1, Log: silent})
+func (b bench) speakBy(ctx context.Context, name string, by speech.Engine, bare round) (Row, error) {
+	s := tts.New(tts.Config{Dial: by.Dial, Speed: 1, Log: silent})
 	ctx, stop := beside(ctx, s.Run)
 	ours := func() ([]float64, error) {
 		at := time.Now()
@@ -138,8 +252,12 @@ func (b bench) speakBy(ctx context.Context, name string, by []speech.Engine, bar
 	return row, errors.Join(err, stop())
 }
 
-// beyond measures ours beside the bare thing, with the goal.
+// beyond measures ours beside the bare thing, if there is one, with the goal.
 func (b bench) beyond(name string, ours, bare round) (Row, error) {
+	if bare == nil {
+		o, _, at95, err := b.compare95(ours, ours)
+		return Row{Name: name, Unit: "ms", Ours: o}.goal("p95", at95, mostShare), err
+	}
 	o, p, at95, err := b.compare95(ours, bare)
 	return row(name, "ms", o, p, "").goal("p95", at95, mostShare), err
 }

@@ -85,9 +85,11 @@ func TestEveryFigure(t *testing.T) {
 			"B13 text → first token", "B13 with a thought, parked at the first key", "B13 with a thought, parked at Enter",
 			"B13 beyond, parked at Enter, p50", "B13 beyond, parked at Enter, p95",
 			"B13 two slots, beside a thought", "B13 beyond, two slots, p50"}},
-		{"engines", false, []string{
+		{"engines", true, []string{
 			"Wyoming: last sample → text", "Wyoming: text → first sound",
-			"OpenAI's protocol: last sample → text", "OpenAI's protocol: text → first sound"}},
+			"OpenAI's protocol: last sample → text", "OpenAI's protocol: text → first sound",
+			"a neural model: last sample → text", "a neural model: text → first sound",
+			"a neural model of 70 MB hears: CPU of its process", "a neural model of 70 MB hears: memory of its process (RSS)"}},
 		{"aloud", true, []string{
 			"in a call: clause → first sound that comes", "in a call: pause → last sound that comes",
 			"in a call: goes on → first sound that comes", "in a call: cut → last sound that comes"}},

@@ -154,6 +154,7 @@ var also = map[string]string{
 	"internal/discord/peers":       "bench",
 	"internal/sound/soundtest":     "bench",
 	"models/hear/heartest":         "bench",
+	"models/modeltest":             "bench",
 	"models/see/seetest":           "bench",
 	"internal/scenetest":           "cmd/... bench", // earshot demo and replay perform scenes
 }

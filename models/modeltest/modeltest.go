@@ -80,31 +80,68 @@ func WriteCTC(folder string, without ...string) error {
 	return write(folder, map[string][]byte{"model.onnx": ctc(without), "tokens.txt": tokens()})
 }
 
+// WriteHeavyCTC writes the recogniser of [WriteCTC] with so many matrices of 16 MB in it that are
+// multiplied with each frame and change nothing, to see what a model of some size costs.
+func WriteHeavyCTC(folder string, matrices int) error {
+	return write(folder, map[string][]byte{"model.onnx": heavyCTC(matrices, nil), "tokens.txt": tokens()})
+}
+
 // WriteWhole writes a recogniser of whole utterances, of NeMo's kind with CTC, into a folder: as that
 // of [WriteCTC], but it writes "One" for "one", so that one can tell who understood.
 func WriteWhole(folder string) error {
 	var n network
-	n.ctc()
+	n.ctc(0)
 	text := strings.NewReplacer("▁o", "▁O", "▁t", "▁T", "▁f", "▁F").Replace(string(tokens()))
 	return write(folder, map[string][]byte{"tokens.txt": []byte(text), "model.onnx": n.encode(map[string]string{
 		"vocab_size": fmt.Sprint(len(Words)), "subsampling_factor": fmt.Sprint(pooling), "normalize_type": "",
 	})})
 }
 
-// ctc adds what both CTC models have in common.
-func (n *network) ctc() {
+// ctc adds what all CTC models have in common.
+func (n *network) ctc(matrices int) {
 	n.input("audio_signal", float, "N", bins, "T")
 	n.input("length", integer, "N")
 	n.output("logprobs", float, "N", "T2", vocabulary())
 	n.node("Transpose", "x", []string{"audio_signal"}, wholes("perm", 0, 2, 1))
 	n.scores("x")
-	n.node("LogSoftmax", "logprobs", []string{"scores"}, whole("axis", -1))
+	scores := "scores"
+	if matrices > 0 {
+		scores = n.ballast("back", scores, matrices)
+	}
+	n.node("LogSoftmax", "logprobs", []string{scores}, whole("axis", -1))
 }
 
-// ctc returns the network of [WriteCTC]. What it remembers between chunks is nothing.
-func ctc(without []string) []byte {
+// ballast adds matrices that are multiplied with x and add nothing to scores, and returns the sum's
+// name.
+func (n *network) ballast(x, scores string, matrices int) string {
+	const wide = 2048
+	matrix := func(name string, rows, columns int, seed float32) {
+		values := make([]float32, rows*columns)
+		for i := range values {
+			values[i] = 1e-6 * float32(i%101)
+		}
+		values[0] = seed // so that no two are the same
+		n.floats(name, []int64{int64(rows), int64(columns)}, values)
+	}
+	matrix("in", bins, wide, 0)
+	n.node("MatMul", "heavy0", []string{x, "in"})
+	for i := range matrices {
+		matrix(fmt.Sprintf("matrix%d", i), wide, wide, float32(i))
+		n.node("MatMul", fmt.Sprintf("heavy%d", i+1), []string{fmt.Sprintf("heavy%d", i), fmt.Sprintf("matrix%d", i)})
+	}
+	n.floats("out", []int64{wide, int64(vocabulary())}, make([]float32, wide*vocabulary()))
+	n.node("MatMul", "nothing", []string{fmt.Sprintf("heavy%d", matrices), "out"})
+	n.node("Add", "sum", []string{scores, "nothing"})
+	return "sum"
+}
+
+// ctc returns the network of [WriteCTC].
+func ctc(without []string) []byte { return heavyCTC(0, without) }
+
+// heavyCTC returns the network of [WriteHeavyCTC]. What it remembers between chunks is nothing.
+func heavyCTC(matrices int, without []string) []byte {
 	var n network
-	n.ctc()
+	n.ctc(matrices)
 	n.output("encoded_lengths", integer, "N")
 	n.node("Identity", "encoded_lengths", []string{"length"})
 	facts := map[string]string{
