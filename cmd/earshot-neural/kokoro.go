@@ -100,23 +100,33 @@ func (k *kokoro) say(ctx context.Context, s *sentence) ([]float32, error) {
 	return pcm, err
 }
 
-// readTokens reads the numbers of the sounds: a line each, with the sound, a space and its number.
+// readTokens reads the numbers of the sounds.
 func readTokens(set catalog.Installed) (map[string]int64, error) {
 	text, err := readText(set, "tokens")
 	if err != nil {
 		return nil, err
 	}
-	ids := make(map[string]int64)
-	for line := range strings.Lines(string(text)) {
+	ids, wrong := parseTokens(string(text))
+	if wrong != "" {
+		return nil, &neural.SetError{Name: set.Name, Text: fmt.Sprintf("its file %s is not a list of sounds: %.40q", set.Files["tokens"].Path, strings.TrimSuffix(wrong, "\n"))}
+	}
+	return ids, nil
+}
+
+// parseTokens returns the numbers of the sounds, which have a line each, with the sound, a space and
+// its number; or the first line that is none.
+func parseTokens(text string) (ids map[string]int64, wrong string) {
+	ids = make(map[string]int64)
+	for line := range strings.Lines(text) {
 		line = strings.TrimRight(line, "\r\n")
 		at := strings.LastIndexByte(line, ' ')
 		id, err := strconv.ParseInt(line[at+1:], 10, 32)
 		if at < 1 || err != nil || id < 0 {
-			return nil, &neural.SetError{Name: set.Name, Text: fmt.Sprintf("its file %s is not a list of sounds: %.40q", set.Files["tokens"].Path, line)}
+			return nil, line + "\n"
 		}
 		ids[line[:at]] = id
 	}
-	return ids, nil
+	return ids, ""
 }
 
 // readStyles reads the styles of a speaker, of n that stand one after another, each with the

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -99,7 +100,7 @@ func (p *piper) say(ctx context.Context, s *sentence) ([]float32, error) {
 	if known == 0 {
 		return nil, nil
 	}
-	in := []onnx.Value{row(ids), vector(int64(len(ids))), vector(p.config.Inference.Noise, float32(p.config.Inference.Length/p.speed), 0)}
+	in := []onnx.Value{row(ids), vector(int64(len(ids))), vector(p.config.Inference.Noise, float32(cmp.Or(p.config.Inference.Length, 1)/p.speed), 0)}
 	if p.config.Speakers > 1 {
 		in = append(in, vector(int64(p.speaker)))
 	}

@@ -65,10 +65,7 @@ func divide(text string) (all []sentence) {
 			s.clauses = append(s.clauses, clause{text: strings.Join(words, " "), mark: mark})
 			words = nil
 		}
-		at = end
-		for at < len(text) && unicode.IsSpace(rune(text[at])) {
-			at++
-		}
+		at = len(text) - len(strings.TrimLeftFunc(text[end:], unicode.IsSpace))
 		if over && len(s.words) > 0 {
 			s.text = text[from:end]
 			all = append(all, s)

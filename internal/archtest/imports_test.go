@@ -115,7 +115,8 @@ var tried = map[string]string{
 	"executive/remind":    "store",
 	"participants/agents": "store",
 
-	"models/neural": "internal/audio models/stt", // whose client it is
+	"models/neural":       "internal/audio models/stt models/tts", // whose clients it has
+	"outlets/loudspeaker": "models models/catalog models/neural",  // whose voices have rates of their own
 
 	"internal/discord/calls": "internal/helper models/hear models/stt models/tts providers/discord providers/microphone", // with which the bot makes its ears
 }

@@ -2,6 +2,7 @@
 // in frames of 20 ms that are annotated where they are made. So every decision
 // about sound, such as when speech begins, is made from the same frames for a
 // microphone, a voice channel and a file, and needs no device to be tested.
+// What the agent says is not in frames, and has the rate of its voice.
 //
 // What happens when a reader is slow: a [Ring] stands between a source of frames
 // and its reader; it drops the oldest, and the next one says how many are

@@ -9,9 +9,10 @@
 // same time. The helper answers with Partial, Final and Phrase; a Cancel, which overtakes the sound,
 // makes it discard one utterance.
 //
-// Saying. Open and Ready are the same, and Ready may have a body, [ReadySay]. The sound to the helper is the text to say, one message per
-// stream; from the helper, messages with the bit [Words] set give where its words begin, then
-// samples follow, and an empty message when all has been said. Cancel ends it early, in silence.
+// Saying. Open and Ready are the same, and Ready may have a body, [ReadySay]. The sound to the helper
+// is the text to say, one message per stream; from the helper, messages with the bit [Words] set give
+// where its words begin, then samples follow, and an empty message when all has been said. Words of
+// what follows may come between samples. Cancel ends it early, in silence.
 //
 // What happens when a reader is slow: both sides read control at once. Sound
 // waits in the pipe, which holds two seconds, and then in its sender.
@@ -160,15 +161,9 @@ type ReadySay struct {
 	Voice string `json:"voice,omitempty"`
 }
 
-// The limits of a voice's rate. A frame of 20 ms must have a whole number of samples.
-const (
-	MinRate = 8000
-	MaxRate = 48000
-	perRate = 50
-)
-
-// ValidRate reports whether a voice can have that rate, in samples a second.
-func ValidRate(rate int) bool { return rate >= MinRate && rate <= MaxRate && rate%perRate == 0 }
+// ValidRate reports whether a voice can have that rate, in samples a second: from 8000 to 48000, of
+// which 20 ms are a whole number.
+func ValidRate(rate int) bool { return rate >= 8000 && rate <= 48000 && rate%50 == 0 }
 
 // DecodeReadySay decodes it, and refuses what no correct helper sends.
 func DecodeReadySay(c helper.Control) (r ReadySay, err error) {
