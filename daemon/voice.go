@@ -102,6 +102,7 @@ func (l *speechIO) buildLoudspeaker(ctx context.Context) sectionBuild {
 	}
 	looks := l.looks(ctx)
 	is := sectionBuild{findings: []probe.Finding{looks.Mouth}}
+	l.daemon.health.NoteBy("loudspeaker", looks.SpeaksBy)
 	if !looks.Speaks {
 		return is
 	}
@@ -134,6 +135,7 @@ func (l *speechIO) buildMicrophone(ctx context.Context, mic *atomic.Pointer[micr
 	}
 	looks := l.looks(ctx)
 	is := sectionBuild{findings: []probe.Finding{looks.Ears}, started: func() { mic.Store(nil) }}
+	l.daemon.health.NoteBy("microphone", looks.HearsBy)
 	if !looks.Hears {
 		return is
 	}

@@ -139,16 +139,16 @@ func (u *streamed) finish() (words string, confidence float64) {
 	return is.Text, sureness(said.Tokens)
 }
 
-// sureness returns the geometric mean of probabilities, from their logarithms.
+// sureness returns the geometric mean of probabilities, from their logarithms; 1 if there is none.
 func sureness(logs []float32) float64 {
-	if len(logs) == 0 {
-		return 1
-	}
 	sum := 0.0
 	for _, l := range logs {
 		sum += float64(l)
 	}
-	return min(1, math.Exp(sum/float64(len(logs)))) // not a number becomes 1
+	if p := math.Exp(sum / float64(len(logs))); p < 1 { // it may be no number
+		return p
+	}
+	return 1
 }
 
 // close implements utterance.

@@ -29,12 +29,15 @@ func TestNeural(t *testing.T) {
 	p.scripted(talker)
 	doctor := func(says string) {
 		t.Helper()
-		if out := p.earshot(nil, "doctor").out; !strings.Contains(strings.Join(strings.Fields(out), " "), says) {
-			t.Errorf("doctor does not say %q:\n%s", says, out)
-		}
+		testkit.Await(t, soon, "doctor to say "+says, func() bool { // what is busy may not answer it in time
+			return strings.Contains(strings.Join(strings.Fields(p.earshot(nil, "doctor").out), " "), says)
+		})
 	}
 	doctor("heard by the model tones, the best that is installed for en")
 	d := p.wakes()
+	if out := p.earshot(nil, "status").out; !strings.Contains(out, "microphone: by the model tones, the best that is installed for en\n") {
+		t.Errorf("status says\n%s", out)
+	}
 	p.sounds(slices.Concat(hush(300), modeltest.Tones("one three two four"), hush(1500)))
 	if said := p.heard(1); said[0].Text != "one three two four" {
 		t.Errorf("it heard %q", string(said[0].Text))

@@ -23,8 +23,9 @@ type Parts struct {
 	Counts *metrics.Metrics // counts losses and restarts; may be nil
 
 	mu     sync.Mutex
-	all    []part    // in the order in which they became known
-	probed time.Time // when engines were last probed
+	all    []part            // in the order in which they became known
+	by     map[string]string // by what each part does its work, where people want to know
+	probed time.Time         // when engines were last probed
 }
 
 // A part is the state of a part, and its description while it is well.
@@ -102,6 +103,16 @@ func (v *Parts) NoteFinding(f probe.Finding) {
 	}
 }
 
+// NoteBy records by what a part does its work, for people; empty if that need not be said.
+func (v *Parts) NoteBy(part, by string) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.by == nil {
+		v.by = make(map[string]string)
+	}
+	v.by[part] = by
+}
+
 // NoteEngine records a finding about an engine.
 func (v *Parts) NoteEngine(l probe.Engine) {
 	name := cmp.Or(l.Config.Name, string(l.Config.Provider))
@@ -149,7 +160,9 @@ func (v *Parts) Working(parts []string) (all []string) {
 		}
 	}
 	for _, p := range parts {
-		if !ill[p] {
+		if by := v.by[p]; !ill[p] && by != "" {
+			all = append(all, p+": by "+by)
+		} else if !ill[p] {
 			all = append(all, p)
 		}
 	}

@@ -102,6 +102,10 @@ func TestWhatWorks(t *testing.T) {
 	v.NoteStep(llm.Step{Called: "ollama", Kind: llm.Answered})
 	v.NoteNotice(earshot.Notice{Key: "store.full", Over: true})
 	works("small on ollama, journal, console")
+	v.NoteBy("console", "a typewriter")
+	works("small on ollama, journal, console: by a typewriter")
+	v.NoteBy("console", "")
+	works("small on ollama, journal, console")
 }
 
 // TestPartsThatAreCounted: each part is counted under a name that says nothing about anybody.

@@ -31,6 +31,8 @@ type VoiceFindings struct {
 	Ears, Mouth   Finding
 	Card          bool // there are devices
 	Hears, Speaks bool // nothing is missing that would not come by itself, as a device may
+
+	HearsBy, SpeaksBy string // which engine, and why; empty for those that come with the program
 }
 
 // None reports whether there is nothing to hear or speak with.
@@ -71,6 +73,7 @@ func Voice(ctx context.Context, cfg *config.Config) VoiceFindings {
 	looks.Card = err == nil
 	mends := !errors.Is(err, errors.ErrUnsupported) // by itself, such as a sound server that is still to start
 	looks.Hears, looks.Speaks = mends && hear.MayWork(), mends && say.MayWork()
+	looks.HearsBy, looks.SpeaksBy = hear.by, say.by
 	looks.Ears = without(looks.Ears, hear.Role)
 	if looks.Ears.Works {
 		by := dictation

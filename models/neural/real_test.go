@@ -268,6 +268,32 @@ func TestEightAtOnce(t *testing.T) {
 	}
 }
 
+// TestCancelled: utterances that nobody wants any more, wherever they are, disturb no other.
+func TestCancelled(t *testing.T) {
+	program(t)
+	r := ear(t, install(t, "ctc"), "ctc", "")
+	sound := frames(endless("one two"))
+	understand(t, r, sound, nil) // it is there
+	for n := range 30 {
+		never := func(res stt.Result) {
+			if res.Final {
+				t.Errorf("a cancelled utterance is %q, %v", string(res.Text), res.Err)
+			}
+		}
+		s := r.Begin(never)
+		r.Begin(never).Cancel() // without any sound
+		all := understand(t, r, sound, func(i int) {
+			s.Feed(sound[i])
+			if i == n*len(sound)/30 {
+				s.Cancel()
+			}
+		})
+		if got := texts(all[len(all)-1:]); got != "one two!" {
+			t.Fatalf("beside one that is cancelled at %d of 30 it understands %s", n, texts(all))
+		}
+	}
+}
+
 // A mortal dials a helper that can be killed.
 type mortal struct {
 	path string
