@@ -68,6 +68,7 @@ var figures = []figure{
 	{"words", words},
 	{"foreign", understood},
 	{"gap", measureGap},
+	{"weighed", weighed},
 	{"yield", yielding},
 	{"yield-echo", yieldingAcross},
 	{"onset-echo", onsetsInEcho},

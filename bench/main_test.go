@@ -53,6 +53,7 @@ func TestEveryFigure(t *testing.T) {
 			"B1 second set: of that: silence", "B1 second set: of that: recogniser", "B1 second set: of that: room", "B1 second set: of that: voice",
 			"B1 second set: pauses taken for the end", "B1 second set: pauses mended unheard",
 			"B1 with a model that takes 300 ms", "B1 prepared replies thrown away"}},
+		{"weighed", false, weighedRows()},
 		{"yield", true, []string{
 			"B2 onset → duck, median", "B2 onset → duck", "B2 onset → silence", "B2 onset → cut by words",
 			"B2 false stops, known when the rules were written", "B2 false stops, not known", "B2 paused for nothing → goes on"}},

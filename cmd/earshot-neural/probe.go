@@ -141,7 +141,7 @@ func probeVoices(set catalog.Installed) (r neural.Result, err error) {
 }
 
 // probeTurns probes a set that says whether a speaker has finished. While somebody is silent it is
-// asked five times a second.
+// asked five times a second; one that needs half of that time answers as late as the daemon waits.
 func probeTurns(set catalog.Installed) (r neural.Result, err error) {
 	began := time.Now()
 	m, err := openTurns(set.Dir)
@@ -149,12 +149,13 @@ func probeTurns(set catalog.Installed) (r neural.Result, err error) {
 		return r, err
 	}
 	r.Start = time.Since(began).Seconds()
+	sound := sweep(mel.Samples)
 	watch, err := start()
 	if err != nil {
 		return r, err
 	}
 	for range 5 {
-		if _, err := m.judge(sweep(mel.Samples)); err != nil {
+		if _, err := m.judge(sound); err != nil {
 			return r, err
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -122,5 +123,21 @@ func TestChooseEngine(t *testing.T) {
 				t.Errorf("%+v says %q", is, is.explain(by))
 			}
 		})
+	}
+}
+
+// TestSensing: it is said what listens to voices, or what keeps it from that.
+func TestSensing(t *testing.T) {
+	library := neural.Library{Dir: t.TempDir(), Log: slog.New(slog.DiscardHandler)}
+	for how, want := range map[string]string{
+		engine.Auto:     "",
+		engine.Embedded: "",
+		engine.Neural:   "; no model is installed that tells by the sound when somebody has finished (earshot models get smart-turn; or set speech.turn.engine: auto)",
+	} {
+		c := engine.DefaultConfig()
+		c.Turn.Engine = how
+		if got := sensing(t.Context(), c, library); got != want {
+			t.Errorf("%s: %q, want %q", how, got, want)
+		}
 	}
 }

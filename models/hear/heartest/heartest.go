@@ -126,8 +126,8 @@ func NewModel(accuracy float64, seed uint64) *Model {
 	return &Model{accuracy, rand.New(rand.NewPCG(seed, 0))}
 }
 
-// sureness is how the logarithm of its odds spreads: of its answers, one in twelve is from 0.4 to 0.8 if
-// 19 of 20 are right.
+// sureness is how the logarithm of its odds spreads: of its answers, one in ten is from 0.4 to 0.8 if
+// 92 of 100 are right.
 const sureness = 2.5
 
 // Answer returns the probability that it gives for the end of somebody's turn in s.
