@@ -141,3 +141,24 @@ func TestSensing(t *testing.T) {
 		}
 	}
 }
+
+// TestEmbeddedEars: the command that installs a better recogniser is said where that would be used.
+func TestEmbeddedEars(t *testing.T) {
+	const command = "earshot models get english"
+	dir := t.TempDir()
+	t.Setenv("PATH", dir)
+	set := engine.DefaultConfig().Hear
+	if says := embeddedEars(set); strings.Contains(says, command) {
+		t.Errorf("without the program that runs models: %s", says)
+	}
+	if err := os.WriteFile(filepath.Join(dir, helper.NeuralProgram), nil, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if says := embeddedEars(set); !strings.Contains(says, command) {
+		t.Error(says)
+	}
+	set.Engine = engine.Embedded
+	if says := embeddedEars(set); strings.Contains(says, command) {
+		t.Errorf("for who wants the embedded one: %s", says)
+	}
+}
