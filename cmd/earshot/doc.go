@@ -55,6 +55,8 @@
 // [earshot/models/wyoming] or [earshot/models/openaispeech]. [earshot/models/engine] chooses among
 // them, and lets one that keeps failing rest. [earshot/models/catalog] describes neural models, and
 // [earshot/models/neural] finds those that are installed, and has each tried before it is used.
+// [earshot/models/sets] installs them, by [earshot/internal/download], and [earshot/internal/trial]
+// has a recogniser hear recordings and counts what it gets wrong.
 // [earshot/models/wyoming/wyomingtest] runs Home Assistant's servers for tests, with the tiny models
 // of [earshot/models/modeltest].
 //

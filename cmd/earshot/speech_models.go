@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"log/slog"
 	"maps"
 	"net/url"
 	"os"
@@ -110,9 +109,9 @@ func (g speechGet) show(a *app, list []catalog.Set) error {
 		return err
 	}
 	for _, s := range list {
-		fmt.Fprintf(w, "%s: %s; %s %s\n", s.Name, s.Licence.Attribution, s.Licence.ID, s.Licence.URL)
+		fmt.Fprintf(w, "%s: %s; %s %s\n", s.Name, terminal.Safe(s.Licence.Attribution), terminal.Safe(s.Licence.ID), terminal.Safe(s.Licence.URL))
 		if s.Licence.Forbids != "" {
-			fmt.Fprintf(w, "  its licence %s\n", s.Licence.Forbids)
+			fmt.Fprintf(w, "  its licence %s\n", terminal.Safe(s.Licence.Forbids))
 		}
 		if unpublished(s) {
 			fmt.Fprintln(w, "  nobody has published its checksums; they are noted when it comes, and compared from then on")
@@ -205,7 +204,7 @@ func (g speechGet) install(a *app, s catalog.Set) (catalog.Installed, error) {
 
 // try tries a set that is installed, and says how well it runs.
 func (g speechGet) try(a *app, is catalog.Installed) error {
-	r, err := neural.Open(slog.New(slog.DiscardHandler)).Check(a.ctx, is)
+	r, err := neural.Open(quietly).Check(a.ctx, is)
 	var missing *helper.MissingError
 	switch {
 	case errors.As(err, &missing):

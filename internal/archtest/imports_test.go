@@ -82,7 +82,7 @@ var may = map[string]string{
 	"internal/search":                ". api",
 	"conversation":                   ". language participants/...",
 	"models/...":                     ". language internal/audio internal/helper internal/supervise",
-	"models/sets":                    "internal/download models/catalog",
+	"models/sets":                    "internal/atomicfile internal/download models/catalog",
 	"models/neural":                  ". models models/catalog models/wire internal/atomicfile internal/helper",
 	"speakers":                       ". models/voiceprint",
 	"providers":                      ".",

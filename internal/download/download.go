@@ -293,7 +293,7 @@ func (d *Downloader) from(ctx context.Context, from string, f File, part *os.Fil
 			}
 			continue // the beginning may have been another version of it
 		}
-		if try == tries {
+		if try >= tries {
 			return "", err
 		}
 		if err := d.rest(ctx, wait); err != nil {

@@ -162,7 +162,6 @@ var speechKeys = map[catalog.Role]struct{ engine, model string }{
 	catalog.Say:     {"speech.say.engine", "speech.say.neural.model"},
 	catalog.Turn:    {"speech.turn.engine", "speech.turn.neural.model"},
 	catalog.VAD:     {"", "speech.turn.neural.vad"},
-	catalog.Wake:    {"speech.wake.engine", "speech.wake.neural.model"},
 }
 
 // A SpeechChoice is what is chosen for a role, and what a configuration file must say for that.
@@ -188,7 +187,7 @@ func ChooseSpeech(cfg *config.Config, store sets.Store, role catalog.Role, name 
 	automatic := name == engine.Auto || name == engine.Embedded && keys.engine != ""
 	switch {
 	case !known:
-		return is, true, fmt.Errorf("nothing has the role %q\n  → the roles are talk, think, hear, correct, say, vad, turn, wake", role)
+		return is, true, fmt.Errorf("nothing has the role %q\n  → the roles are talk, think, hear, correct, say, vad, turn", role)
 	case !automatic && i < 0:
 		return is, true, fmt.Errorf("no speech model %q is installed\n  → earshot models get %[1]s   or list the models: earshot models list --all", name)
 	case !automatic && here[i].Role != role:

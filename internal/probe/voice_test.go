@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -122,5 +123,42 @@ func TestChooseEngine(t *testing.T) {
 				t.Errorf("%+v says %q", is, is.explain(by))
 			}
 		})
+	}
+}
+
+// TestSensing: it is said what listens to voices, or what keeps it from that.
+func TestSensing(t *testing.T) {
+	library := neural.Library{Dir: t.TempDir(), Log: slog.New(slog.DiscardHandler)}
+	for how, want := range map[string]string{
+		engine.Auto:     "",
+		engine.Embedded: "",
+		engine.Neural:   "; no model is installed that tells by the sound when somebody has finished (earshot models get smart-turn; or set speech.turn.engine: auto)",
+	} {
+		c := engine.DefaultConfig()
+		c.Turn.Engine = how
+		if got := sensing(t.Context(), c, library); got != want {
+			t.Errorf("%s: %q, want %q", how, got, want)
+		}
+	}
+}
+
+// TestEmbeddedEars: the command that installs a better recogniser is said where that would be used.
+func TestEmbeddedEars(t *testing.T) {
+	const command = "earshot models get english"
+	dir := t.TempDir()
+	t.Setenv("PATH", dir)
+	set := engine.DefaultConfig().Hear
+	if says := embeddedEars(set); strings.Contains(says, command) {
+		t.Errorf("without the program that runs models: %s", says)
+	}
+	if err := os.WriteFile(filepath.Join(dir, helper.NeuralProgram), nil, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if says := embeddedEars(set); !strings.Contains(says, command) {
+		t.Error(says)
+	}
+	set.Engine = engine.Embedded
+	if says := embeddedEars(set); strings.Contains(says, command) {
+		t.Errorf("for who wants the embedded one: %s", says)
 	}
 }

@@ -1,7 +1,9 @@
 package engine_test
 
 import (
+	"bytes"
 	"errors"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -20,6 +22,11 @@ func TestSensing(t *testing.T) {
 		modeltest.WriteSilero(silero, false), modeltest.Describe(silero, catalog.VAD, catalog.Silero),
 		modeltest.WriteSmartTurn(turn), modeltest.Describe(turn, catalog.Turn, catalog.SmartTurn),
 	); err != nil {
+		t.Fatal(err)
+	}
+	description := filepath.Join(turn, catalog.Description) // that of smart-turn names no language: it knows many
+	text, err := os.ReadFile(description)
+	if err != nil || os.WriteFile(description, bytes.ReplaceAll(text, []byte(`["en"]`), []byte("[]")), 0o600) != nil {
 		t.Fatal(err)
 	}
 	for _, tt := range []struct {

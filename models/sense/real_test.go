@@ -2,6 +2,7 @@ package sense_test
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,6 +15,7 @@ import (
 	"earshot/internal/helper/helpertest"
 	"earshot/internal/testkit"
 	"earshot/models/catalog"
+	"earshot/models/engine"
 	"earshot/models/hear"
 	"earshot/models/modeltest"
 	"earshot/models/neural"
@@ -124,6 +126,40 @@ func TestReal(t *testing.T) {
 				})
 			}
 		})
+	}
+}
+
+// TestInstalled: sets that are installed are tried, and then used.
+func TestInstalled(t *testing.T) {
+	t.Setenv("PATH", filepath.Dir(program(t))+string(filepath.ListSeparator)+os.Getenv("PATH"))
+	sets := installed(t, false)
+	library := neural.Library{Dir: filepath.Dir(sets.VAD), Log: quiet}
+	is, wanted := engine.DefaultConfig().Sensing(library)
+	if !wanted || is.Sets != sets {
+		t.Fatalf("of what is installed %+v is used", is)
+	}
+	s := sense.New(sense.Config{Dial: is.Dial, Sets: is.Sets, Log: quiet})
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- s.Run(ctx) }()
+	r := &real{Listener: s.Listen(), t: t}
+	defer r.Close()
+	r.await(true, 0, "a frame with a voice", func() bool { return r.sensed.Voice != 0 })
+	stop()
+	if err := testkit.Receive(t, testkit.Patience, "the end of the helper", ended); err != nil {
+		t.Error(err)
+	}
+	for _, dir := range []string{sets.VAD, sets.Turn} {
+		if _, err := os.Stat(filepath.Join(dir, "probe.json")); err != nil {
+			t.Error(err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(sets.Turn, "model.onnx"), []byte("damaged"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	err := sense.New(sense.Config{Dial: is.Dial, Sets: is.Sets, Log: quiet}).Run(t.Context())
+	if err == nil || !errors.Is(err, errors.ErrUnsupported) || !strings.Contains(err.Error(), "model.onnx has 7 bytes") {
+		t.Errorf("with a damaged model it ends with %v", err)
 	}
 }
 

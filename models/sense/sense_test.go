@@ -121,9 +121,8 @@ func running(t *testing.T, sets wire.OpenSense, dial helper.Dialer) *sense.Senso
 
 // A picture is played into a listener: # is a frame of a voice, and anything else one of silence. Of
 // each frame it returns, some frames later, whether there was a voice: v, n, or ? if that is not known.
-func play(l *sense.Listener, picture string) (verdicts string, turn float64) {
+func play(l *sense.Listener, picture string) (verdicts string, probability float64) {
 	said, still := time.Duration(0), time.Duration(0)
-	var sensed hear.Sensed
 	for _, c := range picture {
 		f := new(audio.Frame)
 		if c == '#' {
@@ -135,10 +134,10 @@ func play(l *sense.Listener, picture string) (verdicts string, turn float64) {
 		if c != '#' && said > 0 {
 			still += audio.Time
 		}
-		sensed, turn = l.Step(f, said, still)
+		l.Step(f, said, still)
 		time.Sleep(audio.Time)
 	}
-	sensed, turn = l.Step(new(audio.Frame), said+audio.Time, still+audio.Time)
+	sensed, turn := l.Step(new(audio.Frame), said+audio.Time, still+audio.Time)
 	for back := len(picture); back > 0; back-- {
 		switch bit := uint64(1) << back; {
 		case sensed.Voice&bit != 0:

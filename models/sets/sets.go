@@ -21,6 +21,7 @@ import (
 
 	"github.com/adrg/xdg"
 
+	"earshot/internal/atomicfile"
 	"earshot/internal/download"
 	"earshot/models/catalog"
 )
@@ -78,9 +79,9 @@ func Verify(ctx context.Context, is catalog.Installed) error {
 // A Progress is told what is being done, and how many bytes of how many are done; 0 is unknown.
 type Progress func(doing string, have, all int64)
 
-// Get installs a set, or mends it, and reports whether anything had to be done. Files are
-// taken from source where it has them; nil is the net. If another program does the same, Get waits for
-// it. If it ends early, it goes on the next time where it ended.
+// Get installs a set, or mends it, and reports whether anything had to be done. Files are taken from
+// source; nil is the net. What was installed once is mended only by the same files. If another program
+// does the same, Get waits for it. If it ends early, it goes on the next time where it ended.
 func (s Store) Get(ctx context.Context, set catalog.Set, source *Source, tell Progress) (is catalog.Installed, changed bool, err error) {
 	if err := os.MkdirAll(s.parts(), 0o700); err != nil {
 		return is, false, err
@@ -98,6 +99,7 @@ func (s Store) Get(ctx context.Context, set catalog.Set, source *Source, tell Pr
 		if ctx.Err() != nil {
 			return is, false, context.Cause(ctx)
 		}
+		set = set.Pinned(is.Set)
 	}
 	w := &work{Store: s, source: source, tell: tell, stage: filepath.Join(s.parts(), set.Name+".set")}
 	if err := w.begin(set); err != nil {
@@ -141,17 +143,6 @@ func (s Store) Remove(ctx context.Context, name string) error {
 	return os.RemoveAll(gone)
 }
 
-// Missing returns how many bytes are still to be downloaded of a set, roughly, and how many the disk
-// needs until it is installed; both are 0 if nobody knows.
-func Missing(set catalog.Set) (bytes, disk int64) {
-	bytes, _ = set.Size()
-	disk = bytes
-	if set.Archive != nil {
-		disk += cmp.Or(set.Unpacked(), bytes)
-	}
-	return bytes, disk
-}
-
 // A work is a set that is being put together.
 type work struct {
 	Store
@@ -161,16 +152,23 @@ type work struct {
 	tell   Progress
 }
 
-// begin takes over what an earlier program has downloaded of a set.
+// begin takes over what an earlier program has downloaded of a set, and looks whether it will fit.
 func (w *work) begin(set catalog.Set) error {
-	if err := os.MkdirAll(w.stage, 0o700); err != nil {
+	before, err := catalog.Open(w.stage)
+	w.set = set.Pinned(before.Set)
+	if err == nil && !reflect.DeepEqual(w.set, before.Set) { // it is of another version
+		w.set = set.Pinned(catalog.Set{})
+		err = os.RemoveAll(w.stage)
+	} else {
+		err = nil
+	}
+	if err = errors.Join(err, os.MkdirAll(w.stage, 0o700)); err != nil {
 		return err
 	}
-	w.set = set.Pinned(catalog.Set{})
-	if before, err := catalog.Open(w.stage); err == nil {
-		w.set = set.Pinned(before.Set)
+	disk, _ := w.set.Size()
+	if set.Archive != nil {
+		disk += cmp.Or(w.set.Unpacked(), disk)
 	}
-	_, disk := Missing(w.set)
 	entries, err := os.ReadDir(w.parts())
 	for _, e := range entries { // what is here of it already is not needed twice
 		if about, err := e.Info(); err == nil && about.Mode().IsRegular() {
@@ -180,17 +178,13 @@ func (w *work) begin(set catalog.Set) error {
 	return errors.Join(err, download.Room(w.parts(), disk))
 }
 
-// downloader returns what downloads a file, and tells of it.
-func (w *work) downloader() *download.Downloader {
-	return &download.Downloader{Parts: w.parts(), Progress: func(have, all int64) { w.tell("downloading", have, all) }}
-}
-
 // bring puts a file at path, and returns what is known of it then.
 func (w *work) bring(ctx context.Context, f catalog.File, path string) (catalog.File, error) {
 	if w.source != nil {
 		return w.source.copy(ctx, f, path)
 	}
-	sum, err := w.downloader().Get(ctx, download.File{SHA256: f.SHA256, Bytes: f.Bytes, URLs: f.URLs}, path)
+	d := &download.Downloader{Parts: w.parts(), Progress: func(have, all int64) { w.tell("downloading", have, all) }}
+	sum, err := d.Get(ctx, download.File{SHA256: f.SHA256, Bytes: f.Bytes, URLs: f.URLs}, path)
 	if err != nil {
 		return f, err
 	}
@@ -254,19 +248,7 @@ func (w *work) describe() error {
 	if err != nil {
 		return err
 	}
-	path := filepath.Join(w.stage, catalog.Description)
-	f, err := os.CreateTemp(w.parts(), "description-")
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(text)
-	if err = errors.Join(err, f.Sync(), f.Close()); err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		os.Remove(f.Name())
-	}
-	return err
+	return atomicfile.Write(filepath.Join(w.stage, catalog.Description), text)
 }
 
 // finish moves the set to its place, which nobody sees half done.
@@ -274,8 +256,10 @@ func (w *work) finish() error {
 	if err := w.describe(); err != nil {
 		return err
 	}
-	if err := w.clean(); err != nil {
-		return err
+	for _, f := range w.set.Files {
+		if err := sync(filepath.Dir(filepath.Join(w.stage, f.Path))); err != nil {
+			return err
+		}
 	}
 	place := w.folder(w.set.Name)
 	if err := os.MkdirAll(filepath.Dir(place), 0o700); err != nil {
@@ -292,28 +276,6 @@ func (w *work) finish() error {
 		return errors.Join(err, os.Rename(old, place))
 	}
 	return errors.Join(sync(filepath.Dir(place)), os.RemoveAll(old), remove(filepath.Join(w.parts(), w.set.Name+".archive")))
-}
-
-// clean removes from the stage what no file of the set is, such as those of an older version, and sees
-// to it that the rest is on the disk.
-func (w *work) clean() error {
-	wanted := map[string]bool{catalog.Description: true}
-	folders := map[string]bool{w.stage: true}
-	for _, f := range w.set.Files {
-		wanted[f.Path] = true
-		folders[filepath.Dir(filepath.Join(w.stage, f.Path))] = true
-	}
-	err := filepath.WalkDir(w.stage, func(path string, e os.DirEntry, err error) error {
-		rest, bad := filepath.Rel(w.stage, path)
-		if err := errors.Join(err, bad); err != nil || e.IsDir() || wanted[rest] {
-			return err
-		}
-		return os.Remove(path)
-	})
-	for folder := range folders {
-		err = errors.Join(err, sync(folder))
-	}
-	return err
 }
 
 func remove(path string) error {

@@ -216,15 +216,28 @@ func TestPins(t *testing.T) {
 	url, _ := serve(t, files)
 	store := sets.Store{Dir: t.TempDir()}
 	set := single(url)
-	bad := set
-	bad.Files = map[string]catalog.File{"model": set.Files["model"], "tokens": set.Files["tokens"], "zone": {Path: "zone", URLs: []string{url + "/gone"}}}
-	if _, _, err := store.Get(t.Context(), bad, nil, quiet); err == nil || !strings.Contains(err.Error(), "zone: 127.0.0.1") {
+	set.Files["zone"] = catalog.File{Path: "zone", URLs: []string{url + "/zone"}}
+	if _, _, err := store.Get(t.Context(), set, nil, quiet); err == nil || !strings.Contains(err.Error(), "zone: 127.0.0.1") {
 		t.Errorf("without a file: %v", err)
 	}
 	if all, err := store.List(); len(all) > 0 || err != nil {
 		t.Errorf("it has %v, %v", all, err)
 	}
 	files["/tokens"] = random(3, len(weights["tokens"])) // now the server has another, which is not asked for
+	files["/zone"] = []byte("zone")
+	if _, _, err := store.Get(t.Context(), set, nil, quiet); err != nil {
+		t.Error(err)
+	}
+	if err := holds(store); err != nil {
+		t.Error(err)
+	}
+	if err := os.Remove(filepath.Join(store.Dir, "sets", "tiny", "text", "tokens.txt")); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := store.Get(t.Context(), set, nil, quiet); err == nil || !strings.Contains(err.Error(), "another file") {
+		t.Errorf("a set was mended by another file: %v", err)
+	}
+	files["/tokens"] = weights["tokens"]
 	if _, _, err := store.Get(t.Context(), set, nil, quiet); err != nil {
 		t.Error(err)
 	}

@@ -2,7 +2,6 @@ package sets
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -127,9 +126,5 @@ func (s *Source) copy(ctx context.Context, f catalog.File, path string) (catalog
 		return f, err
 	}
 	defer in.Close()
-	beside := path + ".new"
-	if f, err = write(&watched{Reader: in, each: func(int64) error { return context.Cause(ctx) }}, f, beside); err != nil {
-		return f, errors.Join(err, remove(beside))
-	}
-	return f, os.Rename(beside, path)
+	return write(&watched{Reader: in, each: func(int64) error { return context.Cause(ctx) }}, f, path)
 }

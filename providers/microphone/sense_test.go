@@ -19,7 +19,6 @@ type listening struct {
 	takes time.Duration
 	none  bool // it finds no voice
 
-	still  time.Duration
 	closed int
 	most   time.Duration // that was ever being said
 	sensed hear.Sensed
