@@ -18,6 +18,7 @@ import (
 	"earshot/internal/audio"
 	"earshot/internal/helper"
 	"earshot/internal/helper/helpertest"
+	"earshot/internal/testkit"
 	"earshot/models"
 	"earshot/models/hear"
 	"earshot/models/sense"
@@ -346,12 +347,17 @@ func TestFlood(t *testing.T) {
 	})
 }
 
-// TestNoAllocation: a listener allocates nothing.
+// TestNoAllocation: a listener allocates nothing, while its frames are taken and when nobody does.
 func TestNoAllocation(t *testing.T) {
-	s := sense.New(sense.Config{Sets: both, Log: quiet})
-	l := s.Listen()
+	s := running(t, both, helpertest.Dialer("fake", func(_ context.Context, s *helper.Server) error {
+		return s.Controls(func(helper.Control) error { return s.Send(wire.ReadyName, nil) })
+	}))
+	l, f := s.Listen(), new(audio.Frame)
 	defer l.Close()
-	f := new(audio.Frame)
+	testkit.Await(t, testkit.Patience, "the helper", func() bool {
+		_, turn := l.Step(f, 0, 0)
+		return !math.IsNaN(turn)
+	})
 	if n := testing.AllocsPerRun(1000, func() { l.Step(f, time.Second, 400*time.Millisecond) }); n > 0 {
 		t.Errorf("%v allocations a frame", n)
 	}
