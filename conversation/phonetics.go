@@ -61,8 +61,8 @@ const (
 
 // Misheard returns where in a text the agent is called by words that only sound like its name, and by
 // how many of them; 0 if it is not called. Such words are common in sentences that call nobody, so
-// there must be another sign: a "hey" before them, a request or a comma behind them, a comma before
-// them at the end, or nothing but them after a silence.
+// there must be another sign: a "hey" before them, a request or a comma or the like behind them, one
+// before them at the end, or nothing but them after a silence.
 //
 // After a silence and before a question, more of the name may be wrong, as in "you shot" or
 // "buckshot", if it ends like the real one and no article precedes it. So may the "hey" before it.
@@ -72,12 +72,14 @@ func (l AddressClassifier) Misheard(text earshot.Text, about SpeechContext) (at,
 		greeted := i > 0 && summons[plain(words[i-1])]
 		if n := l.sounding(words[i:]); n > 0 {
 			last, rest := words[i+n-1], words[i+n:]
-			if greeted || pauses(last) || requests(rest) && !asking[plain(last)] || about.Rested && len(rest) == 0 {
+			if greeted || pauses(last) && len(rest) > 0 || requests(rest) && !asking[plain(last)] || about.Rested && len(rest) == 0 {
 				return i, n
 			}
 		}
-		if n := l.misheard(words[i:]); n > 0 && about.Rested {
-			return i, n
+		if about.Rested {
+			if n := l.misheard(words[i:]); n > 0 {
+				return i, n
+			}
 		}
 		if !greetings[plain(words[i])] {
 			break
@@ -167,7 +169,7 @@ func requests(words []string) bool {
 }
 
 // pauses reports whether a recogniser wrote a pause behind a word.
-func pauses(word string) bool { return strings.HasSuffix(word, ",") || strings.HasSuffix(word, "!") }
+func pauses(word string) bool { return strings.TrimRight(word, ",.!?:;") != word }
 
 // questions reports whether words begin a question: "what" that is not followed by "I", "you" or
 // "he", as it is in "what you said", or "can you".
