@@ -58,3 +58,17 @@ func TestTally(t *testing.T) {
 		t.Errorf("the tally is\n%+v, want\n%+v", got, want)
 	}
 }
+
+func nameRows() (names []string) {
+	how := []string{"N embedded recogniser"}
+	for i, wrong := range misheard {
+		how = append(how[:i], fmt.Sprintf("N %.0f %% of phones misheard", 100*wrong), "N embedded recogniser")
+	}
+	for _, h := range how {
+		for _, name := range agentNames {
+			names = append(names, fmt.Sprintf("%s: calls by %q missed", h, name))
+		}
+		names = append(names, h+": false calls")
+	}
+	return names
+}

@@ -67,6 +67,7 @@ var figures = []figure{
 	{"people", people},
 	{"words", words},
 	{"foreign", understood},
+	{"names", called},
 	{"gap", measureGap},
 	{"weighed", weighed},
 	{"yield", yielding},

@@ -45,6 +45,7 @@ func TestEveryFigure(t *testing.T) {
 			"word error rate, slt", "word error rate, rms", "word error rate, awb", "word error rate, kal16", "word error rate, all",
 			"to understand a second of speech", "calls by name not understood", "sentences taken for calls"}},
 		{"foreign", true, foreignRows()},
+		{"names", true, nameRows()},
 		{"gap", true, []string{
 			"B1 end of speech → first sound", "B1 after a finished sentence", "B1 after anything else",
 			"B1 of that: silence", "B1 of that: recogniser", "B1 of that: room", "B1 of that: voice",

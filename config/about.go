@@ -81,7 +81,7 @@ var about = map[string]note{
 
 	"executive.speech":                   {effect: "When the agent answers what is said aloud: when it is called by its name, and while it is talking with the speaker. Anything else is written down and left alone."},
 	"executive.speech.follow_up_seconds": {class: Turn, effect: "How long after its reply it answers the same voice without being called. With 0 it must be called each time."},
-	"executive.speech.heard_as":          {class: Turn, effect: "More ways in which a recogniser writes its name, such as [ear shot]. Those that are known for Earshot need not be listed."},
+	"executive.speech.heard_as":          {class: Turn, effect: "More ways in which a recogniser writes its name, such as [hair shirt]. What sounds like it need not be listed."},
 	"executive.speech.least_confidence":  {class: Turn, effect: "How sure a recogniser must be, from 0 to 1, of words that are to be answered without the name in them."},
 
 	"executive.speech.announce_new_voices":  {class: Turn, effect: "Says aloud, when a new voice is heard, that what is said is written down: once for each voice until the next start, and after three times at most every ten minutes for all of them. Nothing interrupts that; \"stop\" ends what was to follow. Needs multi_party.speaker_attribution."},

@@ -72,16 +72,16 @@ const clear = 0.6
 // sounds like it.
 func hums(text string) bool {
 	for w := range strings.FieldsSeq(text) {
-		if w = plain(w); slices.Contains(halts, w) || questionWords[w] || phoneticCode(w) == refusal {
+		if w = plain(w); slices.Contains(halts, w) || questionWords[w] || coarseSounds(w) == refusal {
 			return false
 		}
 	}
-	s := phoneticCode(text)
+	s := coarseSounds(text)
 	return strings.ContainsAny(s, "mnh") && strings.Trim(s, "amnh") == ""
 }
 
-// refusal is the sound of "no", "nah", "know" and "now".
-var refusal = phoneticCode("no")
+// refusal is the coarse sound of "no", "nah", "know" and "now".
+const refusal = "na"
 
 // laughs reports whether a word is laughter of any length.
 func laughs(word string) bool {

@@ -70,7 +70,7 @@ func TestMisheardName(t *testing.T) {
 		{listener, "you shot what time is it", rested, conversation.Called, "Earshot what time is it"},
 		{listener, "buckshot how far is the moon", rested, conversation.Called, "Earshot how far is the moon"},
 		{listener, "he shot can you hear me", rested, conversation.Called, "Earshot can you hear me"},
-		{listener, "hey buckshot what is the weather like", rested, conversation.Called, "Earshot what is the weather like"},
+		{listener, "hey buckshot what is the weather like", rested, conversation.Called, "hey Earshot what is the weather like"},
 		{listener, "long shot who wrote this", rested, conversation.Called, "Earshot who wrote this"},
 		{listener, "ear short what is the weather like", rested, conversation.Called, "Earshot what is the weather like"},
 		{listener, "earshots can you hear me", rested, conversation.Called, "Earshot can you hear me"},
@@ -107,6 +107,67 @@ func TestMisheardName(t *testing.T) {
 	half := earshot.Speech{Words: "you shot what time"}
 	if got := listener.Words(half, now, rested); got == conversation.Called {
 		t.Error("a name that was misheard calls before all was said")
+	}
+}
+
+// TestNameBySound: a name that is spelt otherwise, or with one phone in five wrong, calls if something
+// else says so, too: "hey", a request, a comma, or a silence before nothing but the name. While words
+// are still being said, only what comes before them or directly after them counts.
+func TestNameBySound(t *testing.T) {
+	amid, rested := conversation.SpeechContext{}, conversation.SpeechContext{Rested: true}
+	const called, aside = conversation.Called, conversation.Aside
+	for _, tt := range []struct {
+		name, said   string
+		about        conversation.SpeechContext
+		whole, soFar conversation.Address
+	}{
+		{"Jarvis", "Jervis what time is it", amid, called, called},
+		{"Jarvis", "okay jar voice turn the lights off", amid, called, called},
+		{"Jarvis", "jervis please turn the lights off", amid, called, called},
+		{"Jarvis", "Jervis, I am home.", amid, called, called},
+		{"Jarvis", "Jervis. I am home.", amid, called, called},
+		{"Jarvis", "hey jervis i am home", amid, called, called},
+		{"Jarvis", "jervis i am home", amid, aside, aside},
+		{"Jarvis", "What time is it, Jervis?", amid, called, aside},
+		{"Jarvis", "Is it late? Jervis.", amid, called, aside},
+		{"Jarvis", "what time is it jervis", amid, aside, aside},
+		{"Jarvis", "jervis", rested, called, aside},
+		{"Jarvis", "Jervis.", amid, aside, aside},
+		{"Jarvis", "service is what we need", rested, aside, aside},
+		{"Jarvis", "life is what happens", rested, aside, aside},
+		{"Earshot", "ear short what time is it", amid, called, called},
+		{"Earshot", "ear short was the skirt", amid, aside, aside},
+		{"Computer", "come pewter can you hear me", amid, called, called},
+		{"Computer", "commuter trains are late", rested, aside, aside},
+		{"Computer", "a commuter can you believe it", amid, aside, aside},
+		{"Computer", "computers make noise", rested, aside, aside},
+		{"Computer", "turn off the computer", rested, aside, aside},
+		{"Computer", "turn off the light computer", rested, called, aside},
+		{"Mia", "me a what", rested, aside, aside},
+		{"Mia", "Mya, what is new?", amid, called, called},
+		{"Mia", "Maya, what is new?", rested, aside, aside}, // of three phones none may be wrong
+		{"Mia", "give it to mia", rested, aside, aside},
+		{"Robin", "rob in can you help", amid, called, called},
+		{"Robin", "robbing banks is what they do", rested, aside, aside},
+		{"Robin", "robert what is new", rested, aside, aside},
+		{"Zoë", "Zoe what is new", amid, called, called},
+		{"Athena", "i know what you mean", rested, aside, aside},
+		{"Al", "owl what is new", rested, aside, aside},
+		{"小爱", "ear shot what is new", rested, aside, aside},
+	} {
+		l := conversation.AddressClassifier{Name: tt.name}
+		if got := l.Address(earshot.Utterance{Text: earshot.Text(tt.said), Confidence: 1}, time.Unix(1000, 0), tt.about); got != tt.whole {
+			t.Errorf("%s: %q is %q, want %q", tt.name, tt.said, got, tt.whole)
+		}
+		if got := l.Words(earshot.Speech{Words: earshot.Text(tt.said)}, time.Unix(1000, 0), tt.about); (got == called) != (tt.soFar == called) {
+			t.Errorf("%s: so far %q is %q, want %q", tt.name, tt.said, got, tt.soFar)
+		}
+	}
+	marvin := conversation.AddressClassifier{Name: "Marvin", Others: []string{"Martin"}}
+	for said, want := range map[earshot.Text]conversation.Address{"marven what is new": called, "martin what is new": aside} {
+		if got := marvin.Address(earshot.Utterance{Text: said, Confidence: 1}, time.Unix(1000, 0), amid); got != want {
+			t.Errorf("beside Martin, %q is %q to Marvin, want %q", string(said), got, want)
+		}
 	}
 }
 

@@ -17,6 +17,9 @@ type AddressClassifier struct {
 	As    []string      // what recognisers may write for the name; compared in lower case
 	After time.Duration // how long after its reply the agent still counts as being addressed
 
+	// Others are names of others. Words that name one of them do not sound like the agent's.
+	Others []string
+
 	// Sure is the least confidence that a recogniser must have in words without the name. Words
 	// with less are not answered, and do not cut a reply.
 	Sure float64
@@ -39,6 +42,7 @@ type SpeechContext struct {
 	// before. Their words may then be that voice, coming back.
 	Echoing bool
 
+	Partial  bool // more words may follow at once
 	Commands bool // the words are a command for the agent
 	Rested   bool // nobody had spoken for a while
 
@@ -91,7 +95,7 @@ func (a Address) ForAgent() bool { return a == Called || a == Following || a == 
 // Address returns for whom an utterance is that began at at. While the agent is being heard, words
 // that are among its own, even its name, may be its own voice coming back.
 func (l AddressClassifier) Address(u earshot.Utterance, at time.Time, about SpeechContext) Address {
-	calls, own := l.calls(u.Text), u.Own > 0
+	calls, own := l.calls(u.Text, about.Partial), u.Own > 0
 	if slur := l.slur(); about.Sounding && strings.HasPrefix(folded(string(u.Text)), slur) {
 		calls = calls || !own || !strings.Contains(folded(string(about.Saying)), slur)
 	}
@@ -111,7 +115,7 @@ func (l AddressClassifier) Address(u earshot.Utterance, at time.Time, about Spee
 		return Own
 	case backchannel(u, about):
 		return Backchannel
-	case l.Misheard(u.Text, about) > 0:
+	case l.callsBySound(u.Text, about):
 		return Called
 	case own && n <= echoFew && share > 0, u.Own >= echoMost && n <= echoMisheard:
 		return Unsure
@@ -201,7 +205,7 @@ func (a SpeechContext) talks(at time.Time, after time.Duration) bool {
 // speaks, and the first three if the agent can be heard in the same sound.
 func (l AddressClassifier) Words(s earshot.Speech, at time.Time, about SpeechContext) Address {
 	u := earshot.Utterance{Text: s.Words, Confidence: 1}
-	about.Rested = false // a misheard name needs the whole question after it
+	about.Partial, about.Rested = !s.Stable, false // a name that is misheard badly needs the whole question after it
 	least := 2
 	switch {
 	case s.Own:
@@ -250,13 +254,14 @@ func (l AddressClassifier) mentioned(said earshot.Text) bool {
 // recogniser wrote something else.
 func (l AddressClassifier) Correct(text earshot.Text) earshot.Text {
 	words := strings.Fields(string(text))
-	i, n := l.vocative(words)
+	i, n := l.vocative(words, false)
 	return l.write(words, i, n, text)
 }
 
 // CorrectMisheard is like Correct, for a misheard name, as found by [AddressClassifier.Misheard].
 func (l AddressClassifier) CorrectMisheard(text earshot.Text, about SpeechContext) earshot.Text {
-	return l.write(strings.Fields(string(text)), 0, l.Misheard(text, about), text)
+	at, n := l.Misheard(text, about)
+	return l.write(strings.Fields(string(text)), at, n, text)
 }
 
 // write returns text with the agent's name in place of n of its words.
@@ -268,8 +273,13 @@ func (l AddressClassifier) write(words []string, at, n int, text earshot.Text) e
 	return earshot.Text(strings.Join(out, " "))
 }
 
-func (l AddressClassifier) calls(text earshot.Text) bool {
-	_, n := l.vocative(strings.Fields(string(text)))
+func (l AddressClassifier) calls(text earshot.Text, partial bool) bool {
+	_, n := l.vocative(strings.Fields(string(text)), partial)
+	return n > 0
+}
+
+func (l AddressClassifier) callsBySound(text earshot.Text, about SpeechContext) bool {
+	_, n := l.Misheard(text, about)
 	return n > 0
 }
 
@@ -281,14 +291,19 @@ var greetings = language.Set(`hey hi hello ok okay so well and but um uh please 
 // summons are the words after which a name is called at any position.
 var summons = language.Set("hey hi hello ok okay")
 
+// governing are the words after which a name is not called.
+var governing = language.Set(`a an the this that these those my your his her our their another any every some no
+	about at by for from in like of on than to with without and or am are called is named was were`)
+
 // vocative returns where in words the agent is called, and by how many words; 0 if it is not
 // called. A name is called at the beginning, after at most greetings, at the end, or after a
-// summons; inside a sentence it is only talked about.
-func (l AddressClassifier) vocative(words []string) (at, n int) {
+// summons; inside a sentence it is only talked about, and so it is at the end of "tell the computer".
+// The end of words that are partial is none.
+func (l AddressClassifier) vocative(words []string, partial bool) (at, n int) {
 	greeting := true
 	for i := range words {
 		if n := l.named(words[i:]); n > 0 {
-			if greeting || i+n == len(words) || i > 0 && summons[plain(words[i-1])] {
+			if ends := i+n == len(words) && !partial; greeting || ends && !governing[plain(words[i-1])] || summons[plain(words[i-1])] {
 				return i, n
 			}
 		}
@@ -300,13 +315,18 @@ func (l AddressClassifier) vocative(words []string) (at, n int) {
 // named returns how many words at the beginning of a text name the agent.
 func (l AddressClassifier) named(words []string) int {
 	for _, name := range append([]string{l.Name}, l.As...) {
-		want := strings.Fields(name)
-		same := func(a, b string) bool { return plain(a) == plain(b) }
-		if n := len(want); n > 0 && n <= len(words) && slices.EqualFunc(words[:n], want, same) {
-			return n
+		if spells(words, name) {
+			return len(strings.Fields(name))
 		}
 	}
 	return l.parted(words)
+}
+
+// spells reports whether words begin with a name.
+func spells(words []string, name string) bool {
+	want := strings.Fields(name)
+	same := func(a, b string) bool { return plain(a) == plain(b) }
+	return len(want) > 0 && len(want) <= len(words) && slices.EqualFunc(words[:len(want)], want, same)
 }
 
 // parted returns how many words at the beginning of a text name the agent, if they are its name

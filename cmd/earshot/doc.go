@@ -119,7 +119,8 @@
 // whether something that was said aloud is for the agent. A voice is somebody
 // unknown so far.
 //
-// [earshot/language] takes texts apart into words, for all who compare them with phrases.
+// [earshot/language] takes texts apart into words, for all who compare them with phrases, and
+// [earshot/language/phones] says what words sound like.
 //
 // # Whose voice it is
 //

@@ -54,6 +54,11 @@ func (l *Listener) classifier(a agents.Record) conversation.AddressClassifier {
 	if a.ID == participants.Agent {
 		c.As = append(c.As, set.HeardAs...)
 	}
+	for _, other := range l.Agents() {
+		if other.ID != a.ID {
+			c.Others = append(c.Others, other.Name)
+		}
+	}
 	return c
 }
 

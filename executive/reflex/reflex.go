@@ -6,6 +6,7 @@ package reflex
 import (
 	"fmt"
 	"strings"
+	"sync"
 	"time"
 	"unicode"
 	"unicode/utf8"
@@ -66,14 +67,14 @@ var kinds = func() map[string]Kind {
 
 // sounding are the phrases that make a speaker stop or wait, and are long enough to be recognised
 // by their sounds.
-var sounding = func() (all []heardPhrase) {
+var sounding = sync.OnceValue(func() (all []heardPhrase) {
 	for _, k := range []Kind{Stop, Quiet, Moment} {
 		for _, p := range phrases[k] {
 			all = append(all, heardPhrase{p, conversation.NewPhrase(p)})
 		}
 	}
 	return all
-}()
+})
 
 type heardPhrase struct {
 	text   string
@@ -88,7 +89,7 @@ func Misheard(text earshot.Text, agent string) earshot.Text {
 		return ""
 	}
 	words := bare(language.Fold(string(text)), language.Fold(agent))
-	for _, p := range sounding {
+	for _, p := range sounding() {
 		if p.phrase.Heard(words) {
 			return earshot.Text(p.text)
 		}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"earshot"
+	"earshot/conversation"
 	"earshot/executive/admission"
 	"earshot/executive/askers"
 	"earshot/executive/delivery"
@@ -42,8 +43,11 @@ func (r *Room) prepare(ctx context.Context) {
 	}
 	e := in.Event
 	said := e.Body.(earshot.Speech)
-	text := r.speech.Listener.Correct(said.Words)
-	e.ID, e.Body = "", earshot.Utterance{Text: text, LikeAgent: said.LikeAgent}
+	e.ID, e.Body = "", earshot.Utterance{Text: r.speech.Listener.Correct(said.Words), LikeAgent: said.LikeAgent}
+	if in.Address == conversation.Called {
+		e = r.speech.Listener.CorrectName(e, in.UnlikeVoice)
+	}
+	text := e.Body.(earshot.Utterance).Text
 	in.Event = e
 	if would := r.scenario(&admission.Entry{Input: in}, s, text); !would.AsksModel() {
 		return

@@ -29,6 +29,7 @@ func TestWakeNames(t *testing.T) {
 		{"by name", []said{{"scout count", mic, "Scout: " + addressing.Named + ", Earshot: " + decision.Overheard}}},
 		{"the main one", []said{{"hey ear shot count", mic, "Earshot: " + addressing.Named}}},
 		{"as only that one is heard", []said{{"hair shirt count", mic, "Earshot: " + addressing.Named}}},
+		{"as it sounds", []said{{"skout what is new", mic, "Scout: " + addressing.Named + ", Earshot: " + decision.Overheard}}},
 		{"both", []said{{"scout ask earshot", mic, "Earshot: " + addressing.Named + ", Scout: " + addressing.Named}}},
 		{"nobody", []said{{"i told scout about lunch", mic, "Earshot: " + decision.Overheard}}},
 		{"going on", []said{

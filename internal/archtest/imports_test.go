@@ -67,6 +67,7 @@ var may = map[string]string{
 	"llm/...":                        "", // engines know about words, not about us
 	"interrupt":                      ".",
 	"language":                       "",
+	"language/phones":                "",
 	"participants/...":               ".",
 	"api":                            ". participants/...", // for who somebody is
 	"store":                          ". internal/search",
@@ -80,7 +81,7 @@ var may = map[string]string{
 	"store/transfer":                 ". store/edit store/journal",
 	"store/backup":                   ". store/index store/journal",
 	"internal/search":                ". api",
-	"conversation":                   ". language participants/...",
+	"conversation":                   ". language/... participants/...",
 	"models/...":                     ". language internal/audio internal/helper internal/supervise",
 	"models/sets":                    "internal/atomicfile internal/download models/catalog",
 	"models/neural":                  ". models models/catalog models/wire internal/atomicfile internal/helper",
@@ -107,7 +108,7 @@ var may = map[string]string{
 	"cmd/...":                        "./...",
 	"scripts":                        "",
 	"bench":                          "./...", // a module of its own, like the tools
-	"tools/*":                        ". internal/audio models/voiceprint/... speakers",
+	"tools/*":                        ". internal/audio language/phones models models/voiceprint/... speakers",
 }
 
 // tried lists what the tests of a package may import in addition, to run it on the real thing.
