@@ -16,7 +16,7 @@ import (
 
 	"earshot"
 	"earshot/conversation"
-	"earshot/internal/trial"
+	recordings "earshot/internal/trial"
 	"earshot/language/phones"
 	"earshot/models"
 	"earshot/models/stt"
@@ -90,7 +90,7 @@ func callBy(name, text string) string { return strings.Replace(text, "earshot", 
 func talk() (all []string) {
 	all = append(sayings(sentencesText), inTurn...)
 	for _, s := range append(sayings(gapsText), sayings(gapsHeld)...) {
-		all = append(all, strings.Join(trial.Words(strings.ReplaceAll(s, "|", " ")), " "))
+		all = append(all, strings.Join(recordings.Words(strings.ReplaceAll(s, "|", " ")), " "))
 	}
 	return all
 }
