@@ -223,6 +223,29 @@ func TestLost(t *testing.T) {
 	})
 }
 
+// TestInterrupted: nothing is asked about somebody whose beginning the helper has not heard.
+func TestInterrupted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFake()
+		l := running(t, both, helpertest.Dialer("fake", f.work)).Listen()
+		defer l.Close()
+		synctest.Wait()
+		play(l, "##########")
+		l.Step(&audio.Frame{Lost: 1}, 220*time.Millisecond, 0)
+		for still := audio.Time; still < time.Second; still += audio.Time {
+			if _, turn := l.Step(new(audio.Frame), 2*time.Second+still, still); turn != hear.Undecided {
+				t.Fatalf("after %v of silence it is %v", still, turn)
+			}
+			time.Sleep(audio.Time)
+		}
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		if len(f.questions) != 0 {
+			t.Errorf("%d questions were asked", len(f.questions))
+		}
+	})
+}
+
 // TestNobody: without a helper nothing is known, and nothing is kept.
 func TestNobody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
