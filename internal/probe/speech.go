@@ -21,15 +21,16 @@ import (
 
 // A SpeechInfo is what people and programs are told only of speech models.
 type SpeechInfo struct {
-	Title     string   `json:"title,omitempty"`
-	Languages []string `json:"languages"` // as two letters each; none is any
-	Licence   string   `json:"licence"`
-	Forbids   string   `json:"forbids,omitempty"` // how the licence restricts people, as it follows "its licence"
-	Installed bool     `json:"installed"`
-	Roughly   bool     `json:"roughly,omitempty"` // its size, since nobody has published it
-	Speed     float64  `json:"speed,omitempty"`   // seconds of computing for a second of sound here, once it was tried
-	Fault     string   `json:"fault,omitempty"`   // why it cannot be used here
-	Why       string   `json:"why,omitempty"`     // it is in use
+	Title      string   `json:"title,omitempty"`
+	Languages  []string `json:"languages"` // as two letters each; none is any
+	Licence    string   `json:"licence"`
+	Forbids    string   `json:"forbids,omitempty"`    // how the licence restricts people, as it follows "its licence"
+	Restricted bool     `json:"restricted,omitempty"` // it forbids commercial use, or is unclear, so it is only used if it is named
+	Installed  bool     `json:"installed"`
+	Roughly    bool     `json:"roughly,omitempty"` // its size, since nobody has published it
+	Speed      float64  `json:"speed,omitempty"`   // seconds of computing for a second of sound here, once it was tried
+	Fault      string   `json:"fault,omitempty"`   // why it cannot be used here
+	Why        string   `json:"why,omitempty"`     // it is in use
 }
 
 // speechEngine is what speech models say as their engine.
@@ -101,8 +102,8 @@ func speechModel(s catalog.Set, installed bool) ModelInfo {
 		bytes, exact = s.Unpacked(), true
 	}
 	return ModelInfo{Engine: speechEngine, Model: s.Name, Bytes: bytes, Roles: []string{string(s.Role)}, InUse: []string{}, Speech: &SpeechInfo{
-		Title: s.Title, Languages: append([]string{}, s.Languages...), Licence: s.Licence.ID, Forbids: s.Licence.Forbids, Installed: installed,
-		Roughly: bytes > 0 && !exact,
+		Title: s.Title, Languages: append([]string{}, s.Languages...), Licence: s.Licence.ID, Forbids: s.Licence.Forbids, Restricted: s.Licence.NonCommercial,
+		Installed: installed, Roughly: bytes > 0 && !exact,
 	}}
 }
 
@@ -119,7 +120,7 @@ func PrintSpeechModels(w io.Writer, list []ModelInfo) {
 		if is.Roughly {
 			row[3] = "about " + row[3]
 		}
-		if is.Forbids != "" {
+		if is.Restricted {
 			row[4] += " (!)"
 		}
 		if is.Speed > 0 {
@@ -139,8 +140,8 @@ func PrintSpeechModels(w io.Writer, list []ModelInfo) {
 		fmt.Fprintln(t, strings.Join(row, "\t"))
 	}
 	t.Flush()
-	if slices.ContainsFunc(list, func(m ModelInfo) bool { return m.Speech.Forbids != "" }) {
-		fmt.Fprintln(w, "(!) Its licence restricts people, or is unclear: earshot models get NAME says how.")
+	if slices.ContainsFunc(list, func(m ModelInfo) bool { return m.Speech.Restricted }) {
+		fmt.Fprintln(w, "(!) Its licence forbids commercial use, or is unclear: earshot models get NAME says which.")
 	}
 }
 

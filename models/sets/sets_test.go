@@ -341,6 +341,32 @@ func escaped(outer, elsewhere string) error {
 	}))
 }
 
+// FuzzArchive: whatever an archive has in it, a set is whole or not there, and nothing is elsewhere.
+func FuzzArchive(f *testing.F) {
+	f.Add([]byte("BZh9"))
+	f.Add([]byte("BZh91AY&SY"))
+	f.Fuzz(func(t *testing.T, archive []byte) {
+		outer := t.TempDir()
+		path := filepath.Join(outer, "set-1.tar.bz2")
+		if err := os.WriteFile(path, archive, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		source, err := sets.OpenSource(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		store := sets.Store{Dir: filepath.Join(outer, "a", "b", "models")}
+		is, _, err := store.Get(t.Context(), packed("http://127.0.0.1:1"), source, quiet)
+		all, bad := store.List()
+		if bad != nil || (err == nil) != (len(all) == 1) || err == nil && sets.Verify(t.Context(), is) != nil {
+			t.Errorf("%v; it has %v, %v", err, all, bad)
+		}
+		if err := escaped(outer, t.TempDir()); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 // TestOffline: what a folder or an archive has is installed from there, with the checksum as the
 // proof where there is one.
 func TestOffline(t *testing.T) {
