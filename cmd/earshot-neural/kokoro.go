@@ -46,7 +46,7 @@ func openKokoro(set catalog.Installed, o wire.OpenSay) (_ *kokoro, err error) {
 	if k.net, err = openNetwork(set, output, inputs...); err != nil {
 		return nil, err
 	}
-	names := strings.Split(k.net.fact("speaker_names"), ",")
+	names := strings.FieldsFunc(k.net.fact("speaker_names"), func(r rune) bool { return r == ',' })
 	n := k.net.number("n_speakers")
 	speaker, err := speakerOf(set, o.Speaker, names, n)
 	if err != nil {
@@ -57,10 +57,9 @@ func openKokoro(set catalog.Installed, o wire.OpenSay) (_ *kokoro, err error) {
 	}
 	k.hz = k.net.number("sample_rate")
 	k.espeak.voice = "en-us"
-	if speaker < len(names) && strings.HasPrefix(names[speaker], "b") { // bf_emma, bm_george: British
+	if k.tied = set.Kind == catalog.Kokoro; k.tied && speaker < len(names) && strings.HasPrefix(names[speaker], "b") { // bf_emma, bm_george: British
 		k.espeak.voice = "en-gb"
 	}
-	k.tied = set.Kind == catalog.Kokoro
 	return k, nil
 }
 

@@ -46,6 +46,8 @@ type Fickle interface {
 	Rate() int
 }
 
+var _ Fickle = (*tts.Synthesiser)(nil) // else it would count as always there
+
 // A Player is a device that is open, such as a loudspeaker or a call.
 type Player interface {
 	// Play begins a speech of sound at a rate, in samples a second. It calls

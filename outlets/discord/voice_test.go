@@ -241,6 +241,10 @@ type late struct {
 	comes chan struct{} // closed when the voice is ready
 }
 
+var _ playback.Fickle = late{} // else it would count as always there
+
+func (v late) Rate() int { return audio.Rate }
+
 func (v late) Ready() (bool, <-chan struct{}) {
 	select {
 	case <-v.comes:
