@@ -81,7 +81,9 @@
 // [earshot/models] is the catalogue. [earshot/models/hear] finds in frames when
 // somebody speaks, [earshot/models/stt] makes words of it, and
 // [earshot/models/tts] sound of words, with a table of where each word begins:
-// so it is known which of them were heard. [earshot/models/wire] is what they and
+// so it is known which of them were heard. [earshot/models/sense] says by the sound
+// whether there is a voice, and whether its speaker has finished, for which the
+// helper makes pictures of it by [earshot/models/mel]. [earshot/models/wire] is what they and
 // the helper say to each other.
 //
 // [earshot/models/see] is the client of the helper that sees: what it makes of single

@@ -42,8 +42,8 @@ type Evidence struct {
 	// words last changed. It is negative if they end before the voice did.
 	Changed time.Duration
 
-	// Lag is how long after they were said words may come, because the recogniser waits for more sound; 0 if
-	// they are never late.
+	// Lag is how long after they were said words may come, because the recogniser waits for more
+	// sound; 0 if they are never late.
 	Lag time.Duration
 
 	// Turn is the probability, by the sound alone, that the speaker has finished: NaN if nobody

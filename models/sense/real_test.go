@@ -88,7 +88,9 @@ func (r *real) play(frames int, voice bool, still time.Duration) {
 		}
 	}
 	for range frames {
-		r.said += audio.Time
+		if r.said += audio.Time; !voice && still == 0 {
+			r.said = 0
+		}
 		r.sensed, r.turn = r.Step(f, r.said, still)
 	}
 }

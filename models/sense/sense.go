@@ -32,6 +32,9 @@ const (
 	// later again: smart-turn was made for silences of 200 ms.
 	every = 200 * time.Millisecond
 
+	// enough is as much sound as a model hears, at most.
+	enough = 8 * time.Second
+
 	// before is how much sound from before a voice a model is given, as it was trained.
 	before = 500 * time.Millisecond
 
@@ -90,6 +93,7 @@ type Listener struct {
 	asked    uint32 // the last question
 	first    uint32 // the first one of this silence
 	answered uint32 // the last one that was answered
+	times    int    // the silence, counted in every, when a question was due last
 }
 
 // Listen returns a listener, which must be closed.
@@ -111,8 +115,9 @@ func (l *Listener) Close() {
 }
 
 // Step takes the next frame, how long somebody has been saying something at its end, and how long they
-// have been silent; both are 0 if nobody speaks. It returns what is known about the last 64 frames, and the probability that the speaker
-// has finished, as [hear.Evidence] has it. It does not block, and keeps no reference to f.
+// have been silent; both are 0 if nobody speaks. It returns what is known about the last 64 frames, and
+// the probability that the speaker has finished, as [hear.Evidence] has it. It does not block, and keeps
+// no reference to f.
 func (l *Listener) Step(f *audio.Frame, said, still time.Duration) (hear.Sensed, float64) {
 	s := l.of
 	s.mu.Lock()
@@ -149,15 +154,18 @@ func (l *Listener) feed(f *audio.Frame) {
 	l.fed += audio.Samples
 }
 
-// ask asks whether the speaker has finished, when it is time to.
+// ask asks whether the speaker has finished, when it is time to. Of somebody whose beginning the helper
+// has not heard, it would know too little.
 func (l *Listener) ask(said, still time.Duration) {
-	if still < every {
-		l.turn, l.first = hear.Undecided, l.asked+1
+	n := int(still / every)
+	if n == 0 {
+		l.turn, l.first, l.times = hear.Undecided, l.asked+1, 0
 		return
 	}
-	if l.stream == 0 || l.asked+1-l.first >= uint32(still/every) {
+	if heard := time.Duration(l.fed) * time.Second / audio.Rate; n == l.times || heard < min(said, enough) {
 		return
 	}
+	l.times = n
 	if it := l.of.push(); it != nil {
 		l.asked++
 		samples := min((said+before)*audio.Rate/time.Second, longest)

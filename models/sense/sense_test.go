@@ -18,6 +18,7 @@ import (
 	"earshot/internal/audio"
 	"earshot/internal/helper"
 	"earshot/internal/helper/helpertest"
+	"earshot/internal/testkit"
 	"earshot/models"
 	"earshot/models/hear"
 	"earshot/models/sense"
@@ -222,6 +223,29 @@ func TestLost(t *testing.T) {
 	})
 }
 
+// TestInterrupted: nothing is asked about somebody whose beginning the helper has not heard.
+func TestInterrupted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFake()
+		l := running(t, both, helpertest.Dialer("fake", f.work)).Listen()
+		defer l.Close()
+		synctest.Wait()
+		play(l, "##########")
+		l.Step(&audio.Frame{Lost: 1}, 220*time.Millisecond, 0)
+		for still := audio.Time; still < time.Second; still += audio.Time {
+			if _, turn := l.Step(new(audio.Frame), 2*time.Second+still, still); turn != hear.Undecided {
+				t.Fatalf("after %v of silence it is %v", still, turn)
+			}
+			time.Sleep(audio.Time)
+		}
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		if len(f.questions) != 0 {
+			t.Errorf("%d questions were asked", len(f.questions))
+		}
+	})
+}
+
 // TestNobody: without a helper nothing is known, and nothing is kept.
 func TestNobody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -346,12 +370,17 @@ func TestFlood(t *testing.T) {
 	})
 }
 
-// TestNoAllocation: a listener allocates nothing.
+// TestNoAllocation: a listener allocates nothing, while its frames are taken and when nobody does.
 func TestNoAllocation(t *testing.T) {
-	s := sense.New(sense.Config{Sets: both, Log: quiet})
-	l := s.Listen()
+	s := running(t, both, helpertest.Dialer("fake", func(_ context.Context, s *helper.Server) error {
+		return s.Controls(func(helper.Control) error { return s.Send(wire.ReadyName, nil) })
+	}))
+	l, f := s.Listen(), new(audio.Frame)
 	defer l.Close()
-	f := new(audio.Frame)
+	testkit.Await(t, testkit.Patience, "the helper", func() bool {
+		_, turn := l.Step(f, 0, 0)
+		return !math.IsNaN(turn)
+	})
 	if n := testing.AllocsPerRun(1000, func() { l.Step(f, time.Second, 400*time.Millisecond) }); n > 0 {
 		t.Errorf("%v allocations a frame", n)
 	}

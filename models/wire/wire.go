@@ -1,5 +1,5 @@
 // Package wire defines the messages between the daemon and the helpers earshot-speech and
-// earshot-neural, in the roles hear and say, over the pipes of package helper.
+// earshot-neural, in the roles hear, say and sense, over the pipes of package helper.
 //
 // Hearing. The daemon sends Open first, and the helper answers Ready, or Fault and ends. Sound
 // then goes to the helper in streams of samples as package audio encodes them, each with a number

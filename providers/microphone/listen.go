@@ -57,7 +57,6 @@ type listener struct {
 	*Provider
 	ear    *hear.Ear // used with the frames only
 	out    *mailbox.Queue[item]
-	senses Sense // used with the frames only; nil if there is none
 	throat voicingDetector
 	spot   int  // for how many frames to listen for phrases
 	here   bool // a voice is heard, or in doubt
@@ -66,6 +65,8 @@ type listener struct {
 	sounds bool          // there was some, at the last frame
 
 	settled chan struct{} // of capacity 1: a session has ended
+
+	senses Sense // used with the frames only; nil if there is none
 
 	analyser voiceprint.Analyser               // for everything that identifies voices
 	turns    *voiceprint.SpeakerChangeDetector // of the open utterance; nil if nobody asks for it
