@@ -14,6 +14,7 @@ import (
 	"earshot/internal/probe"
 	"earshot/internal/terminal"
 	"earshot/models/catalog"
+	"earshot/models/sets"
 	"earshot/server/client"
 )
 
@@ -133,11 +134,7 @@ func (u modelsUse) choose(a *app, cfg *config.Config) (_ savedChoice, file strin
 	if role == probe.TalkRole || role == probe.ThinkRole {
 		u.Role, role = role, ""
 	} else {
-		s, err := openSpeechModels()
-		if err != nil {
-			return nil, "", err
-		}
-		is, ok, err := probe.ChooseSpeech(cfg, s.Store, catalog.Role(role), name)
+		is, ok, err := probe.ChooseSpeech(cfg, sets.Default(), catalog.Role(role), name)
 		if ok || err != nil {
 			return is, is.File, err
 		}

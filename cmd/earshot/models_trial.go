@@ -59,7 +59,7 @@ func (t modelsTry) Run(a *app) error {
 	dial := helper.NewDialer(quietly, helper.SpeechProgram, "hear")
 	if t.Name != engine.Embedded {
 		if is, err = library.Find(t.Name); err != nil {
-			return &verdict{notFound, fmt.Errorf("%w\n  → earshot models get %s", err, t.Name)}
+			return &verdict{notFound, err}
 		}
 		if report.Runs, err = library.Check(a.ctx, is); err != nil {
 			return err

@@ -185,12 +185,10 @@ func (g speechGet) install(a *app, s catalog.Set) (catalog.Installed, error) {
 	switch {
 	case a.ctx.Err() != nil:
 		return is, fmt.Errorf("stopped; what was downloaded is kept\n  → to continue: %s", g.again)
+	case probe.Cure(err) != "":
+		return is, fmt.Errorf("%s was not installed: %w", s.Name, err)
 	case err != nil:
-		cure := "try again: "
-		if c := probe.Cure(err); c != "" {
-			cure = c + "; then: "
-		}
-		return is, fmt.Errorf("%s was not installed: %w\n  → %s%s", s.Name, err, cure, g.again)
+		return is, fmt.Errorf("%s was not installed: %w\n  → try again: %s", s.Name, err, g.again)
 	}
 	if g.source != nil && len(g.source.Unproven) > 0 {
 		fmt.Fprintf(a.told(), "! nobody has published a checksum of %s; it was taken by its name and size\n", terminal.Safe(strings.Join(g.source.Unproven, ", ")))
@@ -210,7 +208,7 @@ func (g speechGet) try(a *app, is catalog.Installed) error {
 	case errors.As(err, &missing):
 		fmt.Fprintf(a.told(), "! %s is installed, but not in use: %v\n  → %s\n", is.Name, err, probe.Cure(err))
 	case err != nil:
-		return fmt.Errorf("%s is installed, but cannot be used here: %w\n  → %s", is.Name, err, probe.Cure(err))
+		return fmt.Errorf("%s is installed, but cannot be used here: %w", is.Name, err)
 	case g.json:
 	case r.Speed > 0:
 		fmt.Fprintf(a.printed(), "%s is ready. A second of sound takes it %.2f s here.\n", is.Name, r.Speed)

@@ -330,7 +330,7 @@ func TestSpeechModelRuns(t *testing.T) {
 		{"test voice recordings", misused, "", "voice does not recognise speech, so recordings say nothing about it"},
 		{"test tones", success, "tones: a second of sound takes it 0.", ""},
 		{"test bad", failed, "", "it is damaged"},
-		{"test nothing", notFound, "", "it is not installed → earshot models get nothing"},
+		{"test nothing", notFound, "", "it is not installed → fetch it again: earshot models get nothing"},
 		{"test tones other", failed, "", "there is no "},
 		{"test tones recordings", success, "Ann.wav: 1 of 4 words wrong: one three two four Of 4 words in 1 recording, 1 wrong (25.0 %); 0 false ends; the text came ", ""},
 		{"test tones recordings --report", success, "Of 4 words in 1 recording, 1 wrong (25.0 %); 0 false ends; the text came ", "1 of 1 recording"},
