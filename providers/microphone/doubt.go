@@ -27,9 +27,9 @@ const (
 	belated = 50 // frames, 1 s
 
 	// softer is how much softer than whoever was understood last a voice may be, in dB, to pause
-	// the agent: four times as far away. A television or the next room only lowers its voice,
+	// the agent: three times as far away. A television or the next room only lowers its voice,
 	// until there are words to it. The first syllable of who is near comes within this of the rest.
-	softer = 12
+	softer = 10
 
 	// lately is the part of a frame in how loud it has been lately, of some 100 ms.
 	lately = 0.2

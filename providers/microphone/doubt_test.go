@@ -69,7 +69,7 @@ func TestDoubt(t *testing.T) {
 			"..b...w.sU", words(6, "come here")},
 		{"a consonant, and its vowel",
 			"oohh@@@@ooooooo",
-			"..b.l.....oo", nothing},
+			"..b..l....oo", nothing},
 		{"behind an echo nobody knows",
 			"oo@@eeeeeeeeeeooooo",
 			"..bl...o", nothing},

@@ -64,8 +64,8 @@ func captured(sound []float64, n int, d *rand.Rand) []float64 {
 	return sound
 }
 
-// noises are those of rooms, as amplitudes: -80 to -60 dB.
-var noises = []float64{3, 10, 30}
+// noises are those of rooms, as amplitudes: -80 to -55 dB.
+var noises = []float64{3, 10, 30, 60}
 
 // says returns how the nth of some people says a few words.
 func says(ctx context.Context, people []cast.Person, seed uint64, n int) ([]float64, *rand.Rand, error) {
@@ -85,7 +85,7 @@ func record(ctx context.Context, each int) (all []take, err error) {
 	for _, k := range kinds {
 		for n := range each {
 			sound, d := k.sound(1, n)
-			all = append(all, heard(k.name, sound, noises[n/2%len(noises)], d))
+			all = append(all, heard(k.name, sound, noises[n%len(noises)], d))
 		}
 	}
 	for n := range 20 * each {
@@ -93,7 +93,7 @@ func record(ctx context.Context, each int) (all []take, err error) {
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, heard("", sound, noises[n/2%len(noises)], d))
+		all = append(all, heard("", sound, noises[n%len(noises)], d))
 	}
 	return all, nil
 }

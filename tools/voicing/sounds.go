@@ -20,7 +20,7 @@ var kinds = []kind{
 	{"keys", keys}, {"mouse", clicks}, {"door", door}, {"knock", knock}, {"steps", steps}, {"cough", cough},
 	{"throat", throat}, {"sneeze", sneeze}, {"paper", paper}, {"dishes", dishes}, {"beeps", beeps},
 	{"whistle", whistle}, {"guitar", guitar}, {"organ", organ}, {"piano", piano}, {"drums", drums},
-	{"synth", synth}, {"buzz", buzz},
+	{"synth", synth}, {"buzz", buzz}, {"mm", mm},
 	{"fan", fan}, {"engine", engine}, {"squeak", squeak}, {"water", water},
 }
 
@@ -363,4 +363,23 @@ func buzz(d *rand.Rand) []float64 {
 		}
 	}
 	return swell(out, between(d, 0.01, 0.3), 9)
+}
+
+// mm is a hum with the mouth closed, as of somebody who listens: a voice, and no claim to the floor.
+func mm(d *rand.Rand) (out []float64) {
+	pitch := between(d, 85, 260)
+	for range 1 + d.IntN(2) {
+		part, phase, to := make([]float64, samplesOf(between(d, 0.15, 0.4))), 0.0, pitch*between(d, 0.85, 1.25)
+		for i := range part {
+			share := float64(i) / float64(len(part))
+			phase += (pitch + (to-pitch)*share) * (1 + 0.01*d.NormFloat64()) / audio.Rate
+			for h := 1.0; h*pitch < 3000; h++ {
+				f := h * pitch
+				part[i] += math.Sin(2*math.Pi*h*phase) * (1/(1+math.Pow((f-250)/120, 2)) + 0.01/h)
+			}
+			part[i] *= math.Sqrt(math.Sin(math.Pi * share))
+		}
+		out = append(append(out, part...), make([]float64, samplesOf(between(d, 0.02, 0.12)))...)
+	}
+	return out
 }
