@@ -45,6 +45,7 @@ func (b bench) acrossEcho(ctx context.Context, d dial, s *stage) ([]Row, error) 
 		if err != nil {
 			return nil, err
 		}
+		asker.asks = nil // people are as loud as the room says
 		y, err := b.yield(ctx, s, t, asker, "")
 		if err != nil {
 			return nil, err

@@ -349,7 +349,7 @@ func (t *talker) tell(ctx context.Context, s *story, dev *deck, loud *loudspeake
 	defer drain()
 	draining.Go(func() { h.drain(drained) })
 	roll := make(chan time.Time, 1)
-	mic := microphone.New(microphone.DefaultConfig(), microphone.Parts{Capture: rolling{&s.tape, roll, false}, Recogniser: t})
+	mic := microphone.New(microphone.DefaultConfig(), microphone.Parts{Capture: rolling{tape: &s.tape, roll: roll}, Recogniser: t})
 	before, asked, began := len(dev.began()), model.asked.Load(), time.Now()
 	t.hears()
 	roll <- began

@@ -57,7 +57,8 @@ func TestEveryFigure(t *testing.T) {
 		{"weighed", false, weighedRows()},
 		{"yield", true, []string{
 			"B2 onset → duck, median", "B2 onset → duck", "B2 onset → silence", "B2 onset → cut by words",
-			"B2 false stops, known when the rules were written", "B2 false stops, not known", "B2 paused for nothing → goes on"}},
+			"B2 false stops, known when the rules were written", "B2 false pauses, known when the rules were written",
+			"B2 false stops, not known", "B2 false pauses, not known", "B2 paused for nothing → goes on"}},
 		{"card", true, []string{"through a sound card: onset → duck", "through a sound card: onset → silence"}},
 		{"echo", true, []string{
 			"B11 self-turns", "B11 pauses for nobody", "B11 real cuts missed", "B11 onset over our own voice → an utterance",

@@ -16,7 +16,26 @@ type load struct {
 	rss, pss float64 // MB
 	cpu      float64 // % of a core
 	busy     time.Duration
-	each     []string // what each is, with its PSS
+	each     []portion
+}
+
+// A portion is what one of the processes needs.
+type portion struct {
+	name string
+	pss  float64
+	busy time.Duration
+}
+
+// since says what each process is, with its PSS, and how busy it has been since before, which was so
+// long ago.
+func (l load) since(before load, ago time.Duration) (each []string) {
+	for i, p := range l.each {
+		if i < len(before.each) && before.each[i].name == p.name {
+			p.busy -= before.each[i].busy
+		}
+		each = append(each, fmt.Sprintf("%s %s MB %s %%", p.name, number(p.pss), number(100*float64(p.busy)/float64(ago))))
+	}
+	return each
 }
 
 // needs returns what p and all its children need.
@@ -35,7 +54,7 @@ func (p process) needs() (l load, err error) {
 			return l, err
 		}
 		l.busy, l.rss, l.pss = l.busy+busy, l.rss+rss, l.pss+pss
-		l.each = append(l.each, fmt.Sprintf("%s %s MB", nameOf(pid), number(pss)))
+		l.each = append(l.each, portion{nameOf(pid), pss, busy})
 	}
 	return l, nil
 }

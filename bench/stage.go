@@ -43,6 +43,7 @@ type scene struct {
 	// if nobody does.
 	voices *speakers.Registry
 	asker  *earshot.Voice
+	asks   bool // the capture begins with a sentence of theirs, which the room is not told
 
 	style string               // how the agent yields; politely if empty
 	notes func(*earshot.Event) // is shown what the microphone tells the room; may be nil
@@ -77,12 +78,22 @@ func (s *stage) perform(ctx context.Context, c scene) error {
 	f.settings.MultiParty.TurnTakingProtocol = cmp.Or(c.style, f.settings.MultiParty.TurnTakingProtocol)
 	h := open(ctx, f)
 	defer h.leave()
-	admit := h.Admit
-	if c.notes != nil {
-		admit = func(ctx context.Context, e earshot.Event) error {
-			c.notes(&e)
-			return h.Admit(ctx, e)
+	var speaks atomic.Bool
+	asked := make(chan struct{}, 1)
+	admit := func(ctx context.Context, e earshot.Event) error {
+		if c.asks && !speaks.Load() {
+			if e.Body.Kind() == earshot.KindUtterance {
+				select {
+				case asked <- struct{}{}:
+				default:
+				}
+			}
+			return nil
 		}
+		if c.notes != nil {
+			c.notes(&e)
+		}
+		return h.Admit(ctx, e)
 	}
 	mic := microphone.New(microphone.DefaultConfig(), microphone.Parts{Capture: c.capture, Recogniser: s.pupil, Voices: c.voices != nil})
 	s.mic.Store(mic)
@@ -96,7 +107,14 @@ func (s *stage) perform(ctx context.Context, c scene) error {
 		}
 		end()
 	})
-	err := h.hold(hearing, c.asker)
+	var err error
+	if c.asks {
+		_, err = await("who asks is understood", asked)
+		speaks.Store(true)
+	}
+	if err == nil {
+		err = h.hold(hearing, c.asker)
+	}
 	if err == nil {
 		err = c.act(hearing)
 	}

@@ -66,7 +66,8 @@ func (t *tape) alone() (began, lasts float64) {
 type rolling struct {
 	*tape
 	roll <-chan time.Time
-	own  bool // the agent speaks meanwhile
+	own  bool  // the agent speaks meanwhile
+	asks *tape // what is heard before, at once, while it is silent; nil if nothing is
 }
 
 // Frames implements [microphone.Capture]. Each frame comes when its last sample
@@ -75,6 +76,14 @@ type rolling struct {
 func (r rolling) Frames(ctx context.Context) iter.Seq2[*audio.Frame, error] {
 	return func(yield func(*audio.Frame, error) bool) {
 		var began time.Time
+		if r.asks != nil {
+			for i, f := range r.asks.frames {
+				f.At = time.Now().Add(time.Duration(i-len(r.asks.frames)) * audio.Time)
+				if !yield(&f, nil) {
+					return
+				}
+			}
+		}
 		select {
 		case began = <-r.roll:
 		case <-ctx.Done():

@@ -64,6 +64,7 @@ func tree(ctx context.Context, b bench) (rows []Row, err error) {
 	err = w.state("somebody speaks")
 	quiet()
 	playing.Wait()
+	time.Sleep(finishing)
 	if err == nil {
 		err = ours.ask(ctx, sounds)
 	}
@@ -131,6 +132,9 @@ const loading = 2 * time.Second
 // settling is how long it takes until what is played is being understood.
 const settling = time.Second
 
+// finishing is how long what was said may still be understood, which is no cost of speaking.
+const finishing = 2 * time.Second
+
 // opened waits until the microphone is open and every helper has started.
 func (h *household) opened(ctx context.Context, sounds *soundtest.Server) error {
 	err := eventually(ctx, func() (bool, error) {
@@ -181,14 +185,14 @@ type watching struct {
 // state watches both for a while.
 func (w *watching) state(name string) error {
 	var uses [2]load
-	var before [2]time.Duration
+	var before [2]load
 	both := [2]process{w.ours, w.bare}
 	for i, p := range both {
 		u, err := p.needs()
 		if err != nil {
 			return err
 		}
-		before[i] = u.busy
+		before[i] = u
 	}
 	began := time.Now()
 	time.Sleep(w.long)
@@ -197,13 +201,13 @@ func (w *watching) state(name string) error {
 		if err != nil {
 			return err
 		}
-		u.cpu = 100 * float64(u.busy-before[i]) / float64(time.Since(began))
+		u.cpu = 100 * float64(u.busy-before[i].busy) / float64(time.Since(began))
 		uses[i] = u
 	}
 	o, p := uses[0], uses[1]
 	idle := same(p.cpu) // of which nothing is a multiple
 	w.rows = append(w.rows,
-		Row{Name: name + ": CPU of the tree", Unit: "% of a core", Ours: same(o.cpu), Bare: &idle, Note: fmt.Sprintf("after %v, of %d processes: %s; the sound server is not among them", w.long, len(o.each), strings.Join(o.each, ", "))},
+		Row{Name: name + ": CPU of the tree", Unit: "% of a core", Ours: same(o.cpu), Bare: &idle, Note: fmt.Sprintf("after %v, of %d processes: %s; the sound server is not among them", w.long, len(o.each), strings.Join(o.since(before[0], time.Since(began)), ", "))},
 		row(name+": memory (PSS)", "MB", same(o.pss), same(p.pss), ""),
 		row(name+": memory (RSS)", "MB", same(o.rss), same(p.rss), "files that several have in memory count for each"),
 	)

@@ -11,18 +11,21 @@ const (
 	// fault, or an attack, and those beyond it cannot hold anybody back.
 	maxSources = 256
 
-	// patience is how long a voice holds an agent back of which no words come: who
-	// speaks to it has said some long before. It is music, or a machine. A recogniser
-	// has its first word 200 to 700 ms after the onset, on a machine that is busy.
-	patience = 2500 * time.Millisecond
+	// patience is how long a voice holds a polite agent back that has not cut it: with
+	// the time until somebody acts on it less than 0.4 s, in which people at a table notice
+	// no gap. Whoever speaks to the agent cuts it by words, also while it goes on, lowered;
+	// what does not is a television, other people's talk, or a "yeah".
+	patience = 350 * time.Millisecond
 
-	// longPatience is the same of a voice that says words, of which nobody can tell
-	// what they are: it may be long before that, in a sentence that is addressed to
-	// the agent by somebody who is hard to know by their voice.
-	longPatience = 10 * time.Second
+	// A passive agent waits longer: so long for a voice of which no words come, since who
+	// speaks to it has said some long before; and so long for one that says words, of which
+	// nobody can tell what they are.
+	passivePatience = 2500 * time.Millisecond
+	passiveToWords  = 10 * time.Second
 
-	// idle voices have held the agent back so many times for nothing, each within so
-	// long of the last. Whoever coughs once, and speaks then, still pauses it.
+	// idle voices have just held the agent back for nothing, or so many times, each within
+	// so long of the last. Whoever coughs once, and speaks a while later, still pauses it.
+	idleAfter  = 4 * time.Second
 	idleTimes  = 3
 	idleWithin = 30 * time.Second
 )
@@ -39,7 +42,7 @@ type source struct {
 type demand struct {
 	earshot.Control           // Duck or Pause; Resume if nothing
 	sound           bool      // it is a voice, which what is only read does not disturb
-	since           time.Time // when it began to pause
+	since           time.Time // when it was first seen to pause; zero until then
 	expired         bool      // it has paused for long enough
 	speaks          bool      // it says words
 
@@ -84,7 +87,7 @@ func (d *demands) add(from source, c earshot.Control, s *Signal) {
 		c = earshot.Duck
 	}
 	if c == earshot.Pause && one.Control != earshot.Pause {
-		one.since = s.At
+		one.since = time.Time{}
 	}
 	one.Control, one.sound = c, s.Kind.sounds()
 }
@@ -96,12 +99,15 @@ func (d *demands) speaks(from source) {
 	}
 }
 
-// patience is how long one may last.
-func (d *demand) patience() time.Duration {
-	if d.speaks {
-		return longPatience
+// patience is how long one may last in a style.
+func (d *demand) patience(style Style) time.Duration {
+	switch {
+	case style != Passive:
+		return patience
+	case d.speaks:
+		return passiveToWords
 	}
-	return patience
+	return passivePatience
 }
 
 // meant takes back what a source asked for, which has spoken.
@@ -113,11 +119,16 @@ func (d *demands) vain(from source, at time.Time) {
 	if one == nil || one.Control == earshot.Resume {
 		return
 	}
-	if one.sound && (one.Control == earshot.Pause || one.expired || one.times >= idleTimes) {
+	switch {
+	case !one.sound:
+	case one.Control == earshot.Pause || one.expired || one.times >= idleTimes:
 		if at.Sub(one.last) > idleWithin {
 			one.times = 0
 		}
-		one.times, one.last = one.times+1, at
+		one.times++
+		one.last = later(one.last, at)
+	case one.times > 0: // it goes on, in pieces
+		one.last = later(one.last, at)
 	}
 	one.Control, one.expired, one.speaks = earshot.Resume, false, false
 	if one.times == 0 {
@@ -125,21 +136,35 @@ func (d *demands) vain(from source, at time.Time) {
 	}
 }
 
-// idle reports whether a source has paused for nothing over and over until at.
-func (d *demands) idle(from source, at time.Time) bool {
-	one := (*d)[from]
-	return one != nil && one.times >= idleTimes && at.Sub(one.last) <= idleWithin
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
 }
 
-// tire lowers the demands of voices that have lasted too long at now, and returns
-// when the next will have.
-func (d *demands) tire(now time.Time) (next time.Time) {
+// idle reports whether a source has just paused for nothing at at, or has over and over.
+func (d *demands) idle(from source, at time.Time) bool {
+	one := (*d)[from]
+	if one == nil || one.times == 0 {
+		return false
+	}
+	ago := at.Sub(one.last)
+	return ago <= idleAfter || one.times >= idleTimes && ago <= idleWithin
+}
+
+// tire lowers the demands of voices that have lasted too long at now in a style, and
+// returns when the next will have.
+func (d *demands) tire(now time.Time, style Style) (next time.Time) {
 	for _, one := range *d {
 		if one.Control != earshot.Pause || !one.sound {
 			continue
 		}
-		if end := one.since.Add(one.patience()); !now.Before(end) {
-			one.Control, one.expired = earshot.Duck, true
+		if one.since.IsZero() {
+			one.since = now
+		}
+		if end := one.since.Add(one.patience(style)); !now.Before(end) {
+			one.Control, one.expired, one.last = earshot.Duck, true, now
 		} else if next.IsZero() || end.Before(next) {
 			next = end
 		}

@@ -180,7 +180,7 @@ func (f *Floor) Signal(s *Signal) Action {
 }
 
 // holds returns what a voice or a key does that the gate says pauses: a voice
-// that has held a polite agent back for nothing over and over, such as a
+// that has just held a polite agent back for nothing, or over and over, such as a
 // television, only lowers it, until it means something.
 func (f *Floor) holds(from source, s *Signal) earshot.Control {
 	if f.Style == Polite && s.Kind.sounds() && f.demands.idle(from, s.At) {
@@ -210,7 +210,7 @@ func (f *Floor) cut(s *Signal) {
 func (f *Floor) ExpireVoices(now time.Time) (next time.Time) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	next = f.demands.tire(now)
+	next = f.demands.tire(now, f.style())
 	f.settle(nil)
 	return next
 }

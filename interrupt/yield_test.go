@@ -15,21 +15,31 @@ import (
 // TestYield performs pictures with time: a number lets the clock come to that many
 // seconds, and every other word is a signal.
 func TestYield(t *testing.T) {
-	coughs := func(n int) string { return strings.Repeat("bob:onset bob:voice bob:noise ", n) }
+	coughs := func(times string) (all string) {
+		for at := range strings.FieldsSeq(times) {
+			all += at + " bob:onset bob:voice bob:noise "
+		}
+		return all
+	}
 	vain := "duck pause resume duck pause resume duck pause resume "
 	for _, tt := range []struct{ name, style, signals, want string }{
-		{"a voice without words", "polite", "bob:onset bob:voice 2.4 2.6 9 bob:over", "duck pause duck resume"},
-		{"one that goes on", "polite", "bob:onset bob:voice 2.5 bob:voice 8 bob:addressed", "duck pause duck cut"},
-		{"one that says words", "polite", "bob:onset bob:voice bob:unclear 9.9 10.1 bob:over", "duck pause duck resume"},
+		{"a voice without words", "polite", "bob:onset bob:voice 0 0.3 0.4 9 bob:over", "duck pause duck resume"},
+		{"one that goes on", "polite", "bob:onset bob:voice 0 0.4 bob:voice 8 bob:addressed", "duck pause duck cut"},
+		{"one that says words", "polite", "bob:onset bob:voice 0 bob:unclear 0.3 0.4 bob:over", "duck pause duck resume"},
 		{"words of which nothing was paused", "polite", "bob:unclear 60", ""},
+		{"one that is seen late", "polite", "bob:onset bob:voice 5 5.3 5.4 bob:over", "duck pause duck resume"},
 		{"a key is no voice", "polite", "bob:typing 60 bob:over", "pause resume"},
-		{"a voice beside a key", "polite", "bob:voice ann:typing 5 ann:over bob:over", "pause duck resume"},
-		{"one that comes back", "polite", "bob:voice 5 bob:over bob:onset bob:voice", "pause duck resume duck pause"},
-		{"passive, too", "passive", "bob:onset 5 bob:over", "pause duck resume"},
-		{"three coughs", "polite", coughs(3) + "bob:onset bob:voice bob:noise", vain + "duck resume"},
-		{"words after three coughs", "polite", coughs(3) + "bob:onset bob:voice bob:words", vain + "duck cut"},
-		{"somebody else after them", "polite", coughs(3) + "ann:onset ann:voice", vain + "duck pause"},
-		{"three coughs, and long after", "polite", coughs(3) + "31 bob:onset bob:voice", vain + "duck pause"},
+		{"a voice beside a key", "polite", "bob:voice ann:typing 0 5 ann:over bob:over", "pause duck resume"},
+		{"one that comes back at once", "polite", "bob:voice 0 5 bob:over bob:onset bob:voice", "pause duck resume duck"},
+		{"one that comes back later", "polite", "bob:voice 0 5 bob:over 9.1 bob:onset bob:voice", "pause duck resume duck pause"},
+		{"a voice in pieces, such as a television", "polite", "bob:voice 0 1 bob:over 3 bob:voice 4 bob:over 6 bob:voice bob:over 8 bob:voice", "pause duck resume duck resume duck resume duck"},
+		{"two words, and more", "polite", "bob:onset bob:voice bob:noise 1 bob:onset bob:voice bob:words", "duck pause resume duck cut"},
+		{"three coughs", "polite", coughs("0 5 10") + "15 bob:onset bob:voice bob:noise", vain + "duck resume"},
+		{"words after three coughs", "polite", coughs("0 5 10") + "15 bob:onset bob:voice bob:words", vain + "duck cut"},
+		{"somebody else after them", "polite", coughs("0 5 10") + "ann:onset ann:voice", vain + "duck pause"},
+		{"three coughs, and long after", "polite", coughs("0 5 10") + "41 bob:onset bob:voice", vain + "duck pause"},
+		{"passive, without words", "passive", "bob:onset 0 bob:voice 2.4 2.6 9 bob:over", "pause duck resume"},
+		{"passive, with words", "passive", "bob:onset 0 bob:voice bob:unclear 9.9 10.1 bob:over", "pause duck resume"},
 		{"passive yields to each", "passive", strings.Repeat("bob:onset bob:noise ", 4), strings.Repeat("pause resume ", 4)},
 		{"passive stays silent after others have talked", "passive", "bob:onset bob:bystanders 60 bob:over", "pause"},
 		{"passive, with a word", "passive", "bob:onset bob:backchannel ann:onset ann:words", "pause resume pause cut"},
@@ -72,10 +82,13 @@ func TestTireSaysWhen(t *testing.T) {
 		t.Errorf("nobody speaks, and it tires at %v", next)
 	}
 	floor.Signal(&interrupt.Signal{Kind: interrupt.Voice, From: bob, At: noon})
-	floor.Signal(&interrupt.Signal{Kind: interrupt.Voice, From: ann, At: noon.Add(time.Second)})
 	first := floor.ExpireVoices(noon)
-	if second := floor.ExpireVoices(first); second.Sub(first) != time.Second {
-		t.Errorf("tires at %v and then at %v, want a second later", first, second)
+	floor.Signal(&interrupt.Signal{Kind: interrupt.Voice, From: ann, At: noon})
+	if again := floor.ExpireVoices(noon.Add(100 * time.Millisecond)); !again.Equal(first) {
+		t.Errorf("tires at %v and then at %v, though nothing has changed", first, again)
+	}
+	if second := floor.ExpireVoices(first); second.Sub(first) != 100*time.Millisecond {
+		t.Errorf("tires at %v and then at %v, want 100ms later: then the second was seen", first, second)
 	}
 }
 

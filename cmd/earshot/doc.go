@@ -126,7 +126,8 @@
 //
 // [earshot/speakers] is a registry of voices: those that somebody has agreed to keep, in
 // a file, and those that nobody has named, in memory. [earshot/models/voiceprint]
-// makes the numbers that it compares. A voice proves nothing, so nothing is allowed
+// makes the numbers that it compares; [earshot/models/voicing] tells a voice from a
+// door before anybody can know the words. A voice proves nothing, so nothing is allowed
 // by it; docs/voice.md tells people what is kept.
 //
 // # The executive

@@ -503,10 +503,11 @@ func TestLikeTheAgent(t *testing.T) {
 }
 
 // TestWhoMadeItPause: somebody who sounds like the agent, and goes on after it has paused, is
-// heard.
+// heard. A passive one pauses for so long.
 func TestWhoMadeItPause(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := listening()
+		h.config.MultiParty.TurnTakingProtocol = "passive"
 		h.model.Reply = strings.Repeat("seven waves ", 40)
 		voiced(t, h)
 		h.hearsOf(t, 3, "earshot tell me", 2*time.Second)

@@ -39,12 +39,12 @@ func TestWhoListensIsNoInterruption(t *testing.T) {
 				began := time.Now()
 				h.notices(t, earshot.Speech{Stage: earshot.VoiceBegan})
 				h.notices(t, earshot.Speech{Stage: earshot.VoiceLasts})
-				time.Sleep(400 * time.Millisecond)
+				time.Sleep(200 * time.Millisecond)
 				h.notices(t, earshot.Speech{Stage: earshot.VoiceWords, Words: "yeah"})
 				time.Sleep(100 * time.Millisecond)
 				e := aloud(tt.says, 0)
 				e.At = began
-				e.Body = earshot.Utterance{Text: earshot.Text(tt.says), Confidence: 0.8, Lasted: 500 * time.Millisecond}
+				e.Body = earshot.Utterance{Text: earshot.Text(tt.says), Confidence: 0.8, Lasted: 300 * time.Millisecond}
 				if err := h.Admit(t.Context(), e); err != nil {
 					t.Fatal(err)
 				}
@@ -69,7 +69,7 @@ func TestWhoListensIsNoInterruption(t *testing.T) {
 }
 
 // TestATelevisionHoldsNobodyBackForEver: when a voice goes on without words, the agent goes on
-// after two and a half seconds, lowered, and is as loud as before once the voice is over.
+// within 0.4 s, lowered, and is as loud as before once the voice is over.
 func TestATelevisionHoldsNobodyBackForEver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse()
@@ -78,12 +78,12 @@ func TestATelevisionHoldsNobodyBackForEver(t *testing.T) {
 		h.hears(t, "earshot count", 0, 250*time.Millisecond)
 		h.notices(t, earshot.Speech{Stage: earshot.VoiceBegan})
 		h.notices(t, earshot.Speech{Stage: earshot.VoiceLasts})
-		time.Sleep(2400 * time.Millisecond)
+		time.Sleep(300 * time.Millisecond)
 		synctest.Wait()
 		if got := told(v.Told()); got != "duck pause" {
 			t.Errorf("it was told %q before its patience was over", got)
 		}
-		time.Sleep(200 * time.Millisecond)
+		time.Sleep(100 * time.Millisecond)
 		synctest.Wait()
 		if got := told(v.Told()); got != "duck pause duck" {
 			t.Errorf("it was told %q after it", got)

@@ -108,7 +108,7 @@ var may = map[string]string{
 	"cmd/...":                        "./...",
 	"scripts":                        "",
 	"bench":                          "./...", // a module of its own, like the tools
-	"tools/*":                        ". internal/audio language/phones models models/voiceprint/... speakers",
+	"tools/*":                        ". internal/audio language/phones models models/hear models/voiceprint/... models/voicing speakers",
 }
 
 // tried lists what the tests of a package may import in addition, to run it on the real thing.

@@ -7,6 +7,35 @@ import (
 	"time"
 )
 
+// TestSofter: a voice that is much softer than whoever was understood last only lowers the agent's
+// until there are words to it; as loud a one pauses it, and so does any if nobody was understood.
+func TestSofter(t *testing.T) {
+	asks := "..######............"
+	for _, tt := range []struct {
+		name, picture, want string
+		asked, result       result
+	}{
+		{"as loud", asks + "oo@@@@oooooo", "..bl.......U..........bl....oo", result{text: "how are you"}, result{}},
+		{"softer", asks + "oo~~~~oooooo", "..bl.......U..........b.....oo", result{text: "how are you"}, result{}},
+		{"softer, with words", asks + "oo~~~~~~oooooooooo", "..bl.......U..........b..w...sU", result{text: "how are you"},
+			result{partials: strings.Split(",,,,,stop it now", ","), text: "stop it now"}},
+		{"softer than what nobody understood", asks + "oo~~~~oooooo", "..bl.......o..........bl....oo", result{}, result{}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p := newPerformance(&take{picture: tt.picture}, tt.asked, tt.result)
+				if err := p.Run(t.Context(), p.room.emit); err != nil {
+					t.Error(err)
+				}
+				got := string(p.room.picture)
+				if strings.TrimRight(got, ".") != strings.TrimRight(tt.want, ".") {
+					t.Errorf("heard %s\nroom  %s\nwant  %s", tt.picture, got, tt.want)
+				}
+			})
+		})
+	}
+}
+
 // TestDoubt: a sound over the agent's own is soon called off if nothing comes of it, and breath
 // alone does not count as a voice. Words, and a voice that goes on, are told at once. It stays one
 // utterance all the same.
@@ -26,9 +55,12 @@ func TestDoubt(t *testing.T) {
 		{"a hum",
 			"oo@@ooooooooo",
 			"..bl..oo", nothing},
-		{"breath that lasts is somebody who whispers",
+		{"breath that lasts, such as a fan",
 			"oohhhhhhhhhhooooooooo",
-			"..b......l....oo", nothing},
+			"..b...........oo", nothing},
+		{"a tone that lasts",
+			"oottttttttttooooooooo",
+			"..b...........oo", nothing},
 		{"breath with a rest",
 			"oohhhohhhohhhooooooo",
 			"..b............oo", nothing},
@@ -37,7 +69,7 @@ func TestDoubt(t *testing.T) {
 			"..b...w.sU", words(6, "come here")},
 		{"a consonant, and its vowel",
 			"oohh@@@@ooooooo",
-			"..b.l.....oo", nothing},
+			"..b..l....oo", nothing},
 		{"behind an echo nobody knows",
 			"oo@@eeeeeeeeeeooooo",
 			"..bl...o", nothing},
@@ -49,7 +81,7 @@ func TestDoubt(t *testing.T) {
 			"..bl.w.p...............o.........U", late(words(5, "go on then"))},
 		{"who goes on pauses it again",
 			"oo@@@oo@@@@ooooooooo",
-			"..bl...l.....oo", nothing},
+			"..bl...bl....oo", nothing},
 		{"while the agent is silent nothing is in doubt",
 			"..###..###.......",
 			"..bl.........o", nothing},

@@ -19,9 +19,11 @@ import (
 //
 //	.  a quiet room          #  a voice
 //	o  the agent's sound     @  a voice while that plays
+//	~  a voice further away while that plays
 //	_  no sound at all, not even noise
 //	e  a voice that is mostly the agent's echo
 //	h  breath, such as a cough, while the agent's sound plays
+//	t  a tone, such as music, while it plays
 //	A  a low voice that says vowels         B  a high one        M  both
 type take struct {
 	picture string
@@ -71,9 +73,17 @@ func draw(f *audio.Frame, c byte, n int) {
 		}
 		return
 	}
-	loud := map[byte]int16{'.': 4, 'o': 40, '#': 3000, '@': 3000, 'e': 3000}[c]
+	loud := map[byte]int16{'.': 4, 'o': 40, '#': 3000, 't': 3000, 'e': 3000}[c]
 	for i := range f.PCM {
 		f.PCM[i] = loud * int16(1-2*(i/80&1)) // 100 Hz
+	}
+	if c == '@' || c == '~' {
+		hum(f, n, 110, 1)
+	}
+	if c == '~' {
+		for i := range f.PCM {
+			f.PCM[i] /= 8
+		}
 	}
 	if c == 'h' {
 		for i := range f.PCM {
@@ -82,7 +92,7 @@ func draw(f *audio.Frame, c byte, n int) {
 			f.PCM[i] = 3000 * int16(1-2*int(x>>13&1))
 		}
 	}
-	f.At, f.Voiced, f.Own = time.Now(), strings.IndexByte("#@eh", c) >= 0, strings.IndexByte("o@eh", c) >= 0
+	f.At, f.Voiced, f.Own = time.Now(), strings.IndexByte("#@~eht", c) >= 0, strings.IndexByte("o@~eht", c) >= 0
 	f.EchoRatio = 0
 	if c == 'e' {
 		f.EchoRatio = 0.9

@@ -55,11 +55,12 @@ const faintest = 0.12
 // A listener is one Run. The frames come from one goroutine, results from others.
 type listener struct {
 	*Provider
-	ear    *hear.Ear // used with the frames only
-	out    *mailbox.Queue[item]
-	throat voicingDetector
-	spot   int  // for how many frames to listen for phrases
-	here   bool // a voice is heard, or in doubt
+	ear     *hear.Ear // used with the frames only
+	out     *mailbox.Queue[item]
+	bargeIn bargeInDetector
+	spot    int // for how many frames to listen for phrases
+	gate    phraseGate
+	here    bool // a voice is heard, or in doubt
 
 	zero   time.Duration // how long there was no sound at all, at the last frame
 	sounds bool          // there was some, at the last frame
@@ -74,9 +75,10 @@ type listener struct {
 	measured []voiceprint.Sound                // measurements of the same frames
 
 	mu       sync.Mutex
-	voices   int    // how many began
-	open     *voice // nil between utterances
-	late     *voice // the last one heard over the agent that has ended, while its words are unknown
+	voices   int     // how many began
+	open     *voice  // nil between utterances
+	near     float64 // how loud who was understood last is, as power; 0 if nobody was
+	late     *voice  // the last one heard over the agent that has ended, while its words are unknown
 	sessions []*voice
 	sampler  *voiceprint.Extractor      // of the open utterance; nil if nobody asks for voices
 	crowd    voiceprint.OverlapDetector // for voices in it
@@ -93,6 +95,7 @@ type voice struct {
 	later     bool           // it began during another utterance
 	overlaps  bool           // another voice is heard in it
 	over      bool           // it was heard over the agent's own sound
+	loud      float64        // as power
 	lost      bool           // it will have no words
 	session   Session        // nil if nothing recognises it
 	words     earshot.Text   // recognised so far
@@ -131,7 +134,7 @@ func (l *listener) hear(f *audio.Frame) {
 	if edge != hear.None {
 		l.here = edge == hear.Began || edge == hear.Lasts
 	}
-	l.throat.step(f, l.here && f.Voiced)
+	l.bargeIn.step(f, edge, l.here)
 	l.listenFor(f)
 	l.waits()
 	switch edge {
@@ -231,10 +234,11 @@ func (l *listener) listenFor(f *audio.Frame) {
 		l.spot = spotting + 1
 	}
 	if l.spot == 0 || l.parts.Recogniser == nil {
+		l.gate.n, l.gate.voiced = 0, 0
 		return
 	}
 	l.spot--
-	l.parts.Recogniser.Spot(f)
+	l.gate.take(f, l.parts.Recogniser)
 }
 
 // watch reports when the microphone gives nothing, not even noise, and when it gives sound again.
@@ -332,13 +336,14 @@ func (l *listener) end(truncated bool) {
 		return
 	}
 	v.lasted, v.own, v.truncated, v.voice = lasted, own, truncated, l.sampled()
+	v.loud = l.bargeIn.peak
 	v.overlaps = l.sampler != nil && l.crowd.Overlap()
 	if v.later {
 		_, v.lasted, v.own = extent(l.tape)
 	}
 	if v.lost {
 		l.over(v.number, v.began)
-	} else if v.over && v.doubt.told == earshot.VoiceLasts {
+	} else if v.over && v.doubt.told != earshot.VoiceOver {
 		l.late = v
 	}
 	l.mu.Unlock()
@@ -368,6 +373,9 @@ func (l *listener) result(v *voice, r Result) {
 		l.over(v.number, v.began)
 		return
 	}
+	if !faint && !v.over {
+		l.near = v.loud
+	}
 	l.emit(v.number, v.began, earshot.Utterance{
 		Text: r.Text, Faint: faint, Confidence: r.Confidence, Lasted: v.lasted, Own: v.own, Truncated: v.truncated, Overlaps: v.overlaps, Voice: v.voice,
 	})
@@ -388,9 +396,6 @@ func (l *listener) lose(v *voice, err error) {
 func (l *listener) partial(v *voice, r Result) {
 	if v != l.open || r.Text == v.words || noise(string(r.Text), r.Confidence) {
 		return
-	}
-	if v.doubt.told != earshot.VoiceLasts {
-		l.believe(v)
 	}
 	v.before, v.words, v.heard, v.lag = v.words, r.Text, cmp.Or(min(r.Heard, v.fed), v.fed), r.Lag
 	v.sure, v.since, v.stable = cmp.Or(r.Confidence, sureWords), 0, false

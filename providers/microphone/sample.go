@@ -95,6 +95,7 @@ func (l *listener) forget() {
 // wipe overwrites the kept sound, which nobody needs any more.
 func (l *listener) wipe() {
 	l.ear.Wipe()
+	l.gate, l.bargeIn = phraseGate{}, bargeInDetector{}
 	clear(l.tape[:cap(l.tape)])
 	clear(l.measured[:cap(l.measured)])
 }

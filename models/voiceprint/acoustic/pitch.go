@@ -25,21 +25,17 @@ const (
 // [Analyser]. The zero value has heard nothing; it is used from one goroutine.
 type PitchDetector struct{ low slow }
 
-// Repeats takes 20 ms and returns how similar the sound is to itself after the best of the lags of
-// voices, from 0 to 1: the correlation that identifies a pitch. It is 0 if sought is not true. It
+// Step takes 20 ms and returns how similar the sound is to itself after the best of the lags of
+// voices, from 0 to 1, and that pitch, in octaves over 60 Hz: 0 if it is hardly similar. It
 // allocates nothing.
-func (t *PitchDetector) Repeats(f *audio.Frame, sought bool) float64 {
+func (t *PitchDetector) Step(f *audio.Frame) (alike, pitch float64) {
 	if f.Lost > 0 {
 		t.low = slow{}
 	}
 	deepen(t.low[:], f)
-	if !sought {
-		return 0
-	}
 	low := t.low
-	low.balance()
-	var alike [longest + 2]float64
-	return max(0, low.correlate(&alike))
+	alike, pitch = low.pitch(hums / 2)
+	return max(0, alike), pitch
 }
 
 // slow are the last samples at a quarter of the rate, oldest first.
@@ -58,14 +54,13 @@ func deepen(samples []float64, f *audio.Frame) {
 	}
 }
 
-// pitch returns how high what was heard last is, in octaves over [deep]; 0 if it
-// has no pitch with at least that correlation.
-func (s *slow) pitch(least float64) float64 {
+// pitch returns the best correlation of what was heard last, and how high that is, in octaves over
+// [deep]; 0 if it has no pitch with at least that correlation.
+func (s *slow) pitch(least float64) (best, high float64) {
 	s.balance()
 	var alike [longest + 2]float64
-	best := s.correlate(&alike)
-	if best < least {
-		return 0
+	if best = s.correlate(&alike); best < least {
+		return best, 0
 	}
 	for lag := shortest + 1; lag <= longest; lag++ {
 		before, at, after := alike[lag-1], alike[lag], alike[lag+1]
@@ -78,10 +73,10 @@ func (s *slow) pitch(least float64) float64 {
 			height -= (before - after) * off / 4
 		}
 		if height >= first*best {
-			return max(0, math.Log2(slowRate/(float64(lag)+off)/deep))
+			return best, max(0, math.Log2(slowRate/(float64(lag)+off)/deep))
 		}
 	}
-	return 0
+	return best, 0
 }
 
 // balance removes the mean of s, which many microphones have and which correlates at any lag.

@@ -24,7 +24,7 @@ var related = [...]float64{1, 2, 3, 4, 5, 1.0 / 2, 1.0 / 3, 1.0 / 4, 3.0 / 2, 2.
 // one.
 func (a *Analyser) pitches() (first float64, two bool) {
 	now := slow(a.low[longest+1:])
-	first = now.pitch(hums)
+	_, first = now.pitch(hums)
 	if first == 0 {
 		return 0, false
 	}
@@ -32,7 +32,7 @@ func (a *Analyser) pitches() (first float64, two bool) {
 	if share < loudLeft {
 		return first, false
 	}
-	second := rest.pitch(plain)
+	_, second := rest.pitch(plain)
 	return first, second > 0 && stranger(math.Exp2(second-first))
 }
 
