@@ -95,11 +95,12 @@ func TestVoice(t *testing.T) {
 	}
 }
 
-// TestLoudness: how loud a voice is does not matter, nor how it glides.
+// TestLoudness: how loud a voice is does not matter, nor how it glides, as long as it does by a
+// sixth in a second; one that is more monotonous may be an instrument.
 func TestLoudness(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		from := rapid.Float64Range(90, 160).Draw(t, "pitch")
-		by := rapid.Float64Range(0.08, 0.3).Draw(t, "by") * rapid.SampledFrom([]float64{-1, 1}).Draw(t, "way")
+		by := rapid.Float64Range(0.16, 0.3).Draw(t, "by") * rapid.SampledFrom([]float64{-1, 1}).Draw(t, "way")
 		if n := after(vowels(from, from*(1+by)), rapid.Float64Range(500, 20000).Draw(t, "gain")); n < 0 || n > 15 {
 			t.Fatalf("it is a voice after %d frames", n)
 		}
