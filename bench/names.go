@@ -42,7 +42,7 @@ type wakeTally struct {
 	calls   map[string]int // by each name
 	missed  [2]map[string]int
 	falsely [2]int
-	hours   float64 // of talk that calls nobody
+	hours   float64 // of talk that calls nobody, for all names together
 }
 
 func newWakeTally() *wakeTally {
@@ -74,10 +74,12 @@ func called(ctx context.Context, b bench) (rows []Row, err error) {
 		if !f.held {
 			continue
 		}
-		r := stt.New(stt.Config{Dial: d.to(speechHelper, "hear"), Names: agentNames, Log: silent})
-		within, stop := beside(ctx, r.Run)
-		if err := errors.Join(f.call(within, r, t, b.rounds), stop()); err != nil {
-			return nil, fmt.Errorf("%s %s: %w", f.engine, f.voice, err)
+		for _, name := range agentNames {
+			r := stt.New(stt.Config{Dial: d.to(speechHelper, "hear"), Names: []string{name}, Log: silent})
+			within, stop := beside(ctx, r.Run)
+			if err := errors.Join(f.call(within, r, name, t, b.rounds), stop()); err != nil {
+				return nil, fmt.Errorf("%s %s: %w", f.engine, f.voice, err)
+			}
 		}
 	}
 	return append(rows, t.rows("N embedded recogniser")...), nil
@@ -95,8 +97,8 @@ func talk() (all []string) {
 	return all
 }
 
-// call says calls and other sentences to a recogniser that knows all names.
-func (f foreigner) call(ctx context.Context, r *stt.Recogniser, t *wakeTally, most int) error {
+// call says calls by a name and other sentences to a recogniser that was taught it.
+func (f foreigner) call(ctx context.Context, r *stt.Recogniser, name string, t *wakeTally, most int) error {
 	number := uint64(0)
 	hear := func(text string) (u earshot.Utterance, err error) {
 		pcm, err := cast.Person{Engine: f.engine, Voice: f.voice, Tract: 1, Pitch: 1, Pace: 1}.Say(ctx, cast.Calm, text)
@@ -112,21 +114,18 @@ func (f foreigner) call(ctx context.Context, r *stt.Recogniser, t *wakeTally, mo
 		return u, err
 	}
 	for _, text := range calling {
-		for _, name := range agentNames {
-			u, err := hear(callBy(strings.ToLower(name), text))
-			if err != nil {
-				return err
-			}
-			t.call(name, u)
+		u, err := hear(callBy(strings.ToLower(name), text))
+		if err != nil {
+			return err
 		}
+		t.call(name, u)
 	}
-	said := append(sayings(sentencesText), inTurn...)
-	for _, text := range said[:min(most, len(said))] {
+	for _, text := range inTurn[:min(most, len(inTurn))] {
 		u, err := hear(text)
 		if err != nil {
 			return err
 		}
-		t.aside(u, u.Lasted.Hours())
+		t.aside(name, u, u.Lasted.Hours())
 	}
 	return nil
 }
@@ -160,14 +159,12 @@ func (t *wakeTally) call(name string, u earshot.Utterance) {
 	}
 }
 
-// aside notes how many agents take for a call what calls nobody.
-func (t *wakeTally) aside(u earshot.Utterance, hours float64) {
+// aside notes whether an agent takes for a call what calls nobody.
+func (t *wakeTally) aside(name string, u earshot.Utterance, hours float64) {
 	t.hours += hours
-	for _, name := range agentNames {
-		for by := range 2 {
-			if isCalled(name, by == 1, u) {
-				t.falsely[by]++
-			}
+	for by := range 2 {
+		if isCalled(name, by == 1, u) {
+			t.falsely[by]++
 		}
 	}
 }
@@ -177,8 +174,8 @@ func (t *wakeTally) rows(how string) (rows []Row) {
 		rows = append(rows, row(fmt.Sprintf("%s: calls by %q missed", how, name), fmt.Sprintf("of %d", t.calls[name]),
 			same(float64(t.missed[0][name])), same(float64(t.missed[1][name])), ""))
 	}
-	rate := func(by int) Spread { return same(float64(t.falsely[by]) / t.hours / float64(len(agentNames))) }
-	return append(rows, row(how+": false calls", "an hour and name", rate(0), rate(1), fmt.Sprintf("in %.2f hours of talk, by %d names", t.hours, len(agentNames))))
+	rate := func(by int) Spread { return same(float64(t.falsely[by]) / t.hours) }
+	return append(rows, row(how+": false calls", "an hour and name", rate(0), rate(1), fmt.Sprintf("in %.2f hours of talk for each of %d names", t.hours/float64(len(agentNames)), len(agentNames))))
 }
 
 // A transcriber writes what it hears, as a recogniser does: with some phones wrong, and in words that it knows
@@ -236,7 +233,9 @@ func (s transcriber) write(t *wakeTally, copies, draws int) {
 					words[i] = s.spell(wrong)
 				}
 			}
-			t.aside(earshot.Utterance{Text: earshot.Text(strings.Join(words, " ")), Confidence: 1, Lasted: time.Second}, hours)
+			for _, name := range agentNames {
+				t.aside(name, earshot.Utterance{Text: earshot.Text(strings.Join(words, " ")), Confidence: 1, Lasted: time.Second}, hours)
+			}
 		}
 	}
 }
