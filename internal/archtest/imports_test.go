@@ -25,7 +25,7 @@ var may = map[string]string{
 	"internal/terminal/terminaltest": ". internal/terminal",
 	"internal/picture":               "",
 	"internal/atomicfile":            "",
-	"internal/download":              "",
+	"internal/download":              "internal/english",
 	"internal/english":               "",
 	"examples/...":                   ". config daemon providers",
 	"internal/completion":            "api internal/terminal",
