@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -59,9 +60,7 @@ func Load(folder string) (Catalogue, error) {
 		}
 		all.Sets = append(all.Sets, s)
 	}
-	for name, sets := range own.Bundles {
-		all.Bundles[name] = sets
-	}
+	maps.Copy(all.Bundles, own.Bundles)
 	return all, nil
 }
 
