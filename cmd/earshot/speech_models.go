@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"net/url"
 	"os"
 	"slices"
@@ -108,7 +107,7 @@ func (g speechGet) show(a *app, list []catalog.Set) error {
 		if s.Licence.Forbids != "" {
 			fmt.Fprintf(w, "  its licence %s\n", terminal.Safe(s.Licence.Forbids))
 		}
-		if unpublished(s) {
+		if slices.ContainsFunc(s.Downloads(), func(f catalog.File) bool { return f.SHA256 == "" }) {
 			fmt.Fprintln(w, "  nobody has published its checksums; they are noted when it comes, and compared from then on")
 		}
 	}
@@ -121,28 +120,11 @@ func (g speechGet) origin(s catalog.Set) string {
 	if g.source != nil {
 		return "this machine"
 	}
-	first := s.Files[slices.Min(slices.Collect(maps.Keys(s.Files)))]
-	if s.Archive != nil {
-		first = *s.Archive
-	}
-	u, err := url.Parse(first.URLs[0])
+	u, err := url.Parse(s.Downloads()[0].URLs[0])
 	if err != nil {
 		return "-"
 	}
 	return u.Host
-}
-
-// unpublished reports whether the first download of a set can be compared with nothing.
-func unpublished(s catalog.Set) bool {
-	if s.Archive != nil {
-		return s.Archive.SHA256 == ""
-	}
-	for _, f := range s.Files {
-		if f.SHA256 == "" {
-			return true
-		}
-	}
-	return false
 }
 
 // asks asks whether sets are to be installed, unless that has been said.

@@ -104,11 +104,10 @@ type Licence struct {
 // Description is the name of the file that describes an installed set.
 const Description = "set.json"
 
-// maxDescription bounds a description, in bytes.
-const maxDescription = 1 << 20
-
-// maxFiles bounds the files of a set.
-const maxFiles = 64
+const (
+	maxDescription = 1 << 20 // bytes of a description
+	maxFiles       = 64      // of a set
+)
 
 // An Installed is a set on this machine.
 type Installed struct {
