@@ -41,7 +41,7 @@ var may = map[string]string{
 	"internal/sdnotify":              "",
 	"internal/logfile":               ". config internal/redact internal/terminal",
 	"internal/lockorder":             "",
-	"internal/trial":                 ". internal/audio providers/microphone",
+	"internal/trial":                 ". internal/audio language providers/microphone",
 	"internal/metrics":               ".",
 	"internal/supervise":             ".",
 	"internal/usage":                 "api",
