@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"net/url"
 	"os"
 	"slices"
 	"strings"
@@ -120,11 +119,7 @@ func (g speechGet) origin(s catalog.Set) string {
 	if g.source != nil {
 		return "this machine"
 	}
-	u, err := url.Parse(s.Downloads()[0].URLs[0])
-	if err != nil {
-		return "-"
-	}
-	return u.Host
+	return download.Host(s.Downloads()[0].URLs[0])
 }
 
 // asks asks whether sets are to be installed, unless that has been said.

@@ -242,7 +242,7 @@ func (d *Downloader) fill(ctx context.Context, f File, part *os.File) (string, e
 		if full, ok := errors.AsType[*SpaceError](err); ok {
 			return "", full
 		}
-		all = append(all, fmt.Errorf("%s: %w", host(from), err))
+		all = append(all, fmt.Errorf("%s: %w", Host(from), err))
 	}
 	if len(all) == 0 {
 		return "", errors.New("it has no address")
@@ -250,8 +250,8 @@ func (d *Downloader) fill(ctx context.Context, f File, part *os.File) (string, e
 	return "", errors.Join(all...)
 }
 
-// host returns what people know of an address.
-func host(from string) string {
+// Host returns what people know of an address.
+func Host(from string) string {
 	u, err := url.Parse(from)
 	if err != nil || u.Host == "" {
 		return "an invalid address"
@@ -300,10 +300,7 @@ func (d *Downloader) once(ctx context.Context, from string, f File, part *os.Fil
 	if err != nil {
 		return "", false, err
 	}
-	unchanged := ""
-	if f.SHA256 == "" {
-		unchanged = tagOf(part, from)
-	}
+	unchanged := tagOf(part, from)
 	if have > 0 && (f.SHA256 == "" && unchanged == "" || f.Bytes > 0 && have > f.Bytes) {
 		if err := empty(part); err != nil {
 			return "", false, err

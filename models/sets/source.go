@@ -93,16 +93,10 @@ func (s *Source) unpacked(set catalog.Set) bool {
 
 // Has reports whether the source has a set for certain, so that nobody needs to say which it is.
 func (s *Source) Has(set catalog.Set) bool {
-	if set.Archive != nil {
-		_, _, err := s.find(*set.Archive)
-		return err == nil // its name tells enough
-	}
-	for _, f := range set.Files {
-		if _, certain, err := s.find(f); err != nil || !certain {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(set.Downloads(), func(f catalog.File) bool {
+		_, certain, err := s.find(f)
+		return err != nil || !certain && set.Archive == nil // the name of an archive tells enough
+	})
 }
 
 // copy puts a file at path, and returns what is known of it then.
