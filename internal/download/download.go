@@ -209,11 +209,8 @@ func (d *Downloader) lock(ctx context.Context, path string) (*os.File, error) {
 // moved it to where it belongs.
 func current(f *os.File) bool {
 	is, err := f.Stat()
-	if err != nil {
-		return false
-	}
-	named, err := os.Stat(f.Name())
-	return err == nil && os.SameFile(is, named)
+	named, bad := os.Stat(f.Name())
+	return err == nil && bad == nil && os.SameFile(is, named)
 }
 
 // rest waits.
