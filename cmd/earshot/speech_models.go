@@ -96,7 +96,11 @@ func (g speechGet) show(a *app, list []catalog.Set) error {
 	for _, s := range list {
 		n, exact := s.Size()
 		all += n
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", s.Name, s.Role, probe.SpeechSize(n, exact), s.Licence.ID, g.origin(s))
+		from := "this machine"
+		if g.source == nil {
+			from = download.Host(s.Downloads()[0].URLs[0])
+		}
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", s.Name, s.Role, probe.SpeechSize(n, exact), s.Licence.ID, from)
 	}
 	if err := t.Flush(); err != nil {
 		return err
@@ -112,14 +116,6 @@ func (g speechGet) show(a *app, list []catalog.Set) error {
 	}
 	_, err := fmt.Fprintf(w, "Together about %s; %s are free where they go, in %s.\n", english.Size(all), english.Size(download.Free(g.Dir)), config.ShortPath(g.Dir))
 	return err
-}
-
-// origin says where the files of a set come from.
-func (g speechGet) origin(s catalog.Set) string {
-	if g.source != nil {
-		return "this machine"
-	}
-	return download.Host(s.Downloads()[0].URLs[0])
 }
 
 // asks asks whether sets are to be installed, unless that has been said.
