@@ -15,6 +15,7 @@ import (
 	"earshot/executive"
 	"earshot/executive/reflex"
 	recordings "earshot/internal/trial"
+	"earshot/language"
 	"earshot/models/stt"
 	"earshot/models/voiceprint/cast"
 	"earshot/providers/microphone"
@@ -183,7 +184,7 @@ func heard(u earshot.Utterance) (earshot.Utterance, bool) {
 // turn notes what becomes of a sentence in talk, and of the same out of it.
 func (t *tally) turn(text string, u earshot.Utterance) {
 	want := recordings.Words(text)
-	wrong := recordings.Edits(want, recordings.Words(string(u.Text)))
+	wrong := language.Edits(want, recordings.Words(string(u.Text)))
 	t.words, t.wrong, t.said = t.words+len(want), t.wrong+wrong, t.said+1
 	u, told := heard(u)
 	if !told {

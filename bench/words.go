@@ -15,6 +15,7 @@ import (
 	"earshot/conversation"
 	"earshot/executive"
 	recordings "earshot/internal/trial"
+	"earshot/language"
 )
 
 // sentencesText is what is said to be understood: twenty sentences as people
@@ -145,7 +146,7 @@ func score(r *reel, answers []answer) (all scores) {
 		u := earshot.Utterance{Text: earshot.Text(a.text), Confidence: 1}
 		all = append(all, scored{
 			call: slices.Contains(calls, p.text), called: l.Address(u, time.Now(), conversation.SpeechContext{Rested: true}) == conversation.Called,
-			words: len(want), wrong: recordings.Edits(want, recordings.Words(a.text)), utterances: a.utterances,
+			words: len(want), wrong: language.Edits(want, recordings.Words(a.text)), utterances: a.utterances,
 			factor: a.took.Seconds() / p.lasts().Seconds(),
 		})
 	}

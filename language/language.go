@@ -86,3 +86,25 @@ func Set(list string) map[string]bool {
 	}
 	return all
 }
+
+// Edits returns the least number of parts, such as words or letters, that must be changed, put in or
+// taken out to make got of want.
+func Edits[T comparable](want, got []T) int {
+	row := make([]int, len(got)+1) // of the usual table
+	for j := range row {
+		row[j] = j
+	}
+	for i, w := range want {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j, g := range got {
+			change := diagonal
+			if w != g {
+				change++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(change, row[j]+1, diagonal+1)
+		}
+	}
+	return row[len(got)]
+}

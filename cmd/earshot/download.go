@@ -29,14 +29,14 @@ func (g modelsGet) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	get := speechGet{speechModels: s, agreed: g.Agree, yes: g.Yes, json: g.JSON, again: strings.Join(append([]string{"earshot models get"}, g.Names...), " ")}
+	get := speechGet{modelsGet: g, speechModels: s, again: strings.Join(append([]string{"earshot models get"}, g.Names...), " ")}
 	if g.From != "" {
 		get.again += " --from " + g.From
 		if get.source, err = sets.OpenSource(g.From); err != nil {
 			return err
 		}
 	}
-	others, err := get.choose(g.Names, g.Engine)
+	others, err := get.choose()
 	if err != nil {
 		return err
 	}
@@ -53,11 +53,11 @@ func (g modelsGet) Run(a *app) error {
 
 // choose takes the sets that are meant by names, each a set or several, and returns the other names,
 // which are those of language models. Without names, they are those that the source has.
-func (g *speechGet) choose(names []string, engine string) (others []string, err error) {
-	for _, name := range names {
+func (g *speechGet) choose() (others []string, err error) {
+	for _, name := range g.Names {
 		found := g.Find(name)
 		switch {
-		case engine == "" && len(found) > 0:
+		case g.Engine == "" && len(found) > 0:
 			g.want(found)
 		case g.source != nil:
 			return nil, &verdict{notFound, fmt.Errorf("there is no speech model %q\n  → earshot models list --all", terminal.Safe(name))}
@@ -66,7 +66,7 @@ func (g *speechGet) choose(names []string, engine string) (others []string, err 
 		}
 	}
 	switch {
-	case len(names) > 0:
+	case len(g.Names) > 0:
 	case g.source == nil:
 		return nil, &verdict{misused, errors.New("name what to get\n  → earshot models get english   or choose: earshot models list --all")}
 	default:

@@ -49,10 +49,9 @@ func (l modelsList) Run(a *app) error {
 	if !l.All {
 		speech = slices.DeleteFunc(speech, func(m probe.ModelInfo) bool { return !m.Speech.Installed })
 	}
-	switch {
-	case l.JSON:
+	if l.JSON {
 		err = a.json(append(list, speech...))
-	default:
+	} else {
 		var b strings.Builder
 		if !none {
 			probe.PrintModels(&b, list)
@@ -83,20 +82,13 @@ type modelsUse struct {
 	Role   string   `enum:"talk,think" default:"talk" help:"What to use a language model for: talk or think."`
 }
 
-// A savedChoice is a choice that is to be written into the configuration; as text it says what was
-// chosen.
-type savedChoice interface {
-	fmt.Stringer
-	Save() error
-}
-
 // Run chooses a model. The earshot that runs has it at once.
 func (u modelsUse) Run(a *app) error {
 	cfg, err := a.config()
 	if err != nil {
 		return err
 	}
-	is, file, err := u.choose(a, cfg)
+	is, err := u.choose(a, cfg)
 	if err != nil {
 		return &verdict{notFound, err}
 	}
@@ -114,7 +106,7 @@ func (u modelsUse) Run(a *app) error {
 		fmt.Fprintln(a.out, "earshot is not running; this applies from its next start.")
 	case err != nil:
 		return fmt.Errorf("it is saved, but the running earshot does not use it: %w", err)
-	case !sameFile(of.File, file):
+	case !sameFile(of.File, is.File):
 		return fmt.Errorf("it is saved, but the running earshot reads %s\n  → earshot models use %s --config %[1]s", cmp.Or(config.ShortPath(of.File), "no file"), strings.Join(u.Names, " "))
 	default:
 		fmt.Fprintln(a.out, "The running earshot uses it now.")
@@ -122,25 +114,21 @@ func (u modelsUse) Run(a *app) error {
 	return nil
 }
 
-// choose returns what is chosen, and the file that it is written into.
-func (u modelsUse) choose(a *app, cfg *config.Config) (_ savedChoice, file string, err error) {
+// choose returns what is chosen.
+func (u modelsUse) choose(a *app, cfg *config.Config) (probe.ModelChoice, error) {
 	role, name := "", u.Names[len(u.Names)-1]
 	if len(u.Names) > 1 {
 		role = u.Names[0]
 	}
 	if len(u.Names) > 2 {
-		return nil, "", errors.New("too many names\n  → earshot models use ROLE NAME")
+		return probe.ModelChoice{}, errors.New("too many names\n  → earshot models use ROLE NAME")
 	}
 	if role == probe.TalkRole || role == probe.ThinkRole {
-		u.Role, role = role, ""
-	} else {
-		is, ok, err := probe.ChooseSpeech(cfg, sets.Default(), catalog.Role(role), name)
-		if ok || err != nil {
-			return is, is.File, err
-		}
+		u.Role = role
+	} else if is, ok, err := probe.ChooseSpeech(cfg, sets.Default(), catalog.Role(role), name); ok {
+		return is, err
 	}
-	is, err := probe.ChooseModel(cfg, probe.Engines(a.ctx, cfg.Executive.LLM), probe.EngineModel{Engine: u.Engine, Model: name}, u.Role)
-	return is, is.File, err
+	return probe.ChooseModel(cfg, probe.Engines(a.ctx, cfg.Executive.LLM), probe.EngineModel{Engine: u.Engine, Model: name}, u.Role)
 }
 
 // sameFile reports whether two paths lead to one file.

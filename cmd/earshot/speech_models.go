@@ -3,8 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"maps"
-	"net/url"
 	"os"
 	"slices"
 	"strings"
@@ -40,24 +38,19 @@ func openSpeechModels() (speechModels, error) {
 
 // speechGet is what is to be installed, and on what conditions.
 type speechGet struct {
+	modelsGet
 	speechModels
 	again  string        // the command that goes on with it
-	agreed []string      // licences, by their names
-	yes    bool          // to everything that restricts nobody
 	source *sets.Source  // nil is the net
 	wanted []catalog.Set // none twice
-	json   bool
 }
 
 // run installs sets, after the person at the terminal has seen what they are.
 func (g speechGet) run(a *app) error {
-	var missing []catalog.Set
 	here, _ := g.List() // what is damaged is not here
-	for _, s := range g.wanted {
-		if !slices.ContainsFunc(here, func(is catalog.Installed) bool { return is.Name == s.Name }) {
-			missing = append(missing, s)
-		}
-	}
+	missing := slices.DeleteFunc(slices.Clone(g.wanted), func(s catalog.Set) bool {
+		return slices.ContainsFunc(here, func(is catalog.Installed) bool { return is.Name == s.Name })
+	})
 	if err := g.permitted(missing); err != nil {
 		return err
 	}
@@ -91,7 +84,7 @@ func (g speechGet) permitted(list []catalog.Set) error {
 }
 
 func (g speechGet) agrees(s catalog.Set) bool {
-	return slices.ContainsFunc(g.agreed, func(id string) bool { return strings.EqualFold(id, s.Licence.ID) })
+	return slices.ContainsFunc(g.Agree, func(id string) bool { return strings.EqualFold(id, s.Licence.ID) })
 }
 
 // show prints what sets are, what they cost and what they may be used for.
@@ -101,9 +94,13 @@ func (g speechGet) show(a *app, list []catalog.Set) error {
 	fmt.Fprintln(t, "NAME\tROLE\tSIZE\tLICENCE\tFROM")
 	var all int64
 	for _, s := range list {
-		n, _ := s.Size()
+		n, exact := s.Size()
 		all += n
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", s.Name, s.Role, sizeText(s), s.Licence.ID, g.origin(s))
+		from := "this machine"
+		if g.source == nil {
+			from = download.Host(s.Downloads()[0].URLs[0])
+		}
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", s.Name, s.Role, probe.SpeechSize(n, exact), s.Licence.ID, from)
 	}
 	if err := t.Flush(); err != nil {
 		return err
@@ -113,7 +110,7 @@ func (g speechGet) show(a *app, list []catalog.Set) error {
 		if s.Licence.Forbids != "" {
 			fmt.Fprintf(w, "  its licence %s\n", terminal.Safe(s.Licence.Forbids))
 		}
-		if unpublished(s) {
+		if slices.ContainsFunc(s.Downloads(), func(f catalog.File) bool { return f.SHA256 == "" }) {
 			fmt.Fprintln(w, "  nobody has published its checksums; they are noted when it comes, and compared from then on")
 		}
 	}
@@ -121,51 +118,10 @@ func (g speechGet) show(a *app, list []catalog.Set) error {
 	return err
 }
 
-// sizeText says how large a download is.
-func sizeText(s catalog.Set) string {
-	switch n, exact := s.Size(); {
-	case n == 0:
-		return "unknown"
-	case exact:
-		return english.Size(n)
-	default:
-		return "about " + english.Size(n)
-	}
-}
-
-// origin says where the files of a set come from.
-func (g speechGet) origin(s catalog.Set) string {
-	if g.source != nil {
-		return "this machine"
-	}
-	first := s.Files[slices.Min(slices.Collect(maps.Keys(s.Files)))]
-	if s.Archive != nil {
-		first = *s.Archive
-	}
-	u, err := url.Parse(first.URLs[0])
-	if err != nil {
-		return "-"
-	}
-	return u.Host
-}
-
-// unpublished reports whether the first download of a set can be compared with nothing.
-func unpublished(s catalog.Set) bool {
-	if s.Archive != nil {
-		return s.Archive.SHA256 == ""
-	}
-	for _, f := range s.Files {
-		if f.SHA256 == "" {
-			return true
-		}
-	}
-	return false
-}
-
 // asks asks whether sets are to be installed, unless that has been said.
 func (g speechGet) asks(a *app, list []catalog.Set) error {
 	switch {
-	case g.yes, !slices.ContainsFunc(list, func(s catalog.Set) bool { return !g.agrees(s) }):
+	case g.Yes, !slices.ContainsFunc(list, func(s catalog.Set) bool { return !g.agrees(s) }):
 		return nil
 	case !term.IsTerminal(int(a.in.Fd())):
 		return &verdict{misused, errors.New("nobody can say here whether that is to be installed\n  → add --yes")}
@@ -177,7 +133,7 @@ func (g speechGet) asks(a *app, list []catalog.Set) error {
 
 // install installs one set.
 func (g speechGet) install(a *app, s catalog.Set) (catalog.Installed, error) {
-	d := a.newDownload(s.Name, g.json)
+	d := a.newDownload(s.Name, g.JSON)
 	is, changed, err := g.Get(a.ctx, s, g.source, func(doing string, have, all int64) {
 		d.Tell(llm.Progress{Status: doing, Completed: have, Total: all})
 	})
@@ -194,7 +150,7 @@ func (g speechGet) install(a *app, s catalog.Set) (catalog.Installed, error) {
 		fmt.Fprintf(a.told(), "! nobody has published a checksum of %s; it was taken by its name and size\n", terminal.Safe(strings.Join(g.source.Unproven, ", ")))
 		g.source.Unproven = nil
 	}
-	if !changed && !g.json {
+	if !changed && !g.JSON {
 		fmt.Fprintf(a.printed(), "%s is here already, and whole.\n", s.Name)
 	}
 	return is, nil
@@ -209,7 +165,7 @@ func (g speechGet) try(a *app, is catalog.Installed) error {
 		fmt.Fprintf(a.told(), "! %s is installed, but not in use: %v\n  → %s\n", is.Name, err, probe.Cure(err))
 	case err != nil:
 		return fmt.Errorf("%s is installed, but cannot be used here: %w", is.Name, err)
-	case g.json:
+	case g.JSON:
 	case r.Speed > 0:
 		fmt.Fprintf(a.printed(), "%s is ready. A second of sound takes it %.2f s here.\n", is.Name, r.Speed)
 	default:

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"earshot"
+	"earshot/language"
 	"earshot/participants"
 )
 
@@ -99,9 +100,10 @@ func (t Table) Names(p participants.Participant) (names []string) {
 // nearest returns the command, of those that p may give, that name was most
 // likely meant to be.
 func (t Table) nearest(name string, p participants.Participant) string {
-	best, least := "", 3 // two typing errors are a typing error; three are another word
+	best, least := "", 3                       // two typing errors are a typing error; three are another word
+	typed := []byte(name[:min(len(name), 32)]) // no command is as long
 	for _, row := range t {
-		if d := distance(name, row.Name); d < least && d < len(row.Name) && row.allows(p) == nil {
+		if d := language.Edits([]byte(row.Name), typed); d < least && d < len(row.Name) && row.allows(p) == nil {
 			best, least = row.Name, d
 		}
 	}
@@ -114,29 +116,4 @@ func short(name string) string {
 		return string(r[:24]) + "…"
 	}
 	return name
-}
-
-// distance is the Levenshtein distance of two words, 99 if one of them is too
-// long to be a command.
-func distance(a, b string) int {
-	if len(a) > 32 || len(b) > 32 {
-		return 99
-	}
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := 1; i <= len(a); i++ {
-		diagonal := row[0]
-		row[0] = i
-		for j := 1; j <= len(b); j++ {
-			change := diagonal
-			if a[i-1] != b[j-1] {
-				change++
-			}
-			diagonal = row[j]
-			row[j] = min(change, row[j]+1, row[j-1]+1)
-		}
-	}
-	return row[len(b)]
 }

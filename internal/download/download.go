@@ -19,10 +19,11 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"syscall"
 	"time"
+
+	"earshot/internal/english"
 )
 
 const (
@@ -53,38 +54,34 @@ type File struct {
 	URLs   []string // of the same file, the best first
 }
 
-// What is wrong with a file, or the machine, that another try does not mend.
-var (
-	errWebPage = errors.New("it sent a web page instead of the file: the address is wrong, or needs a login")
-	errPointer = errors.New("it sent a pointer of git-lfs instead of the file: the address must be that of the file itself")
-	errLonger  = errors.New("it sent more than the file has")
-	errLength  = errors.New("it has a file of another length")
-	errChanged = errors.New("it continued another version of the file")
-	errEncoded = errors.New("it sent the file in an encoding that was not asked for")
-	errPlain   = errors.New("it redirects to an address without https")
+// Check reports whether sum is another checksum than that of the file.
+func (f File) Check(sum string) error {
+	if f.SHA256 == "" || f.SHA256 == sum {
+		return nil
+	}
+	return badFile(fmt.Sprintf("it sent another file: its SHA-256 is %.12s…, not %.12s…", sum, f.SHA256))
+}
+
+// A badFile says how what came is not the file that was wanted. It is never continued.
+type badFile string
+
+const (
+	errWebPage badFile = "it sent a web page instead of the file: the address is wrong, or needs a login"
+	errPointer badFile = "it sent a pointer of git-lfs instead of the file: the address must be that of the file itself"
+	errLonger  badFile = "it sent more than the file has"
+	errLength  badFile = "it has a file of another length"
+	errChanged badFile = "it continued another version of the file"
+	errEncoded badFile = "it sent the file in an encoding that was not asked for"
 )
 
-// A statusError is an answer that is no file.
-type statusError struct {
-	code   int
-	status string
-}
+// Error says what is wrong.
+func (e badFile) Error() string { return string(e) }
 
-// Error says what it is.
-func (e *statusError) Error() string { return "it answers " + e.status }
-
-// passes reports whether the same question may be answered otherwise a little later.
-func (e *statusError) passes() bool {
-	return e.code >= 500 || e.code == http.StatusRequestTimeout || e.code == http.StatusTooManyRequests
-}
-
-// A ChecksumError says that what came is another file.
-type ChecksumError struct{ Got, Want string }
+// A lastingError is that of a server that does no better if it is asked again.
+type lastingError string
 
 // Error says what is wrong.
-func (e *ChecksumError) Error() string {
-	return fmt.Sprintf("it sent another file: its SHA-256 is %.12s…, not %.12s…", e.Got, e.Want)
-}
+func (e lastingError) Error() string { return string(e) }
 
 // A SpaceError says that the disk is too full.
 type SpaceError struct {
@@ -97,13 +94,11 @@ func (e *SpaceError) Error() string {
 	if e.Free < 0 {
 		return fmt.Sprintf("the disk of %s is full", e.Dir)
 	}
-	return fmt.Sprintf("the disk of %s has %s free, and %s are needed", e.Dir, megabytes(e.Free), megabytes(e.Need))
+	return fmt.Sprintf("the disk of %s has %s free, and %s are needed", e.Dir, english.Size(e.Free), english.Size(e.Need))
 }
 
 // Cure says what to do.
 func (e *SpaceError) Cure() string { return "free some space; what was downloaded is kept" }
-
-func megabytes(n int64) string { return strconv.FormatInt((n+1<<20-1)>>20, 10) + " MB" }
 
 // A Downloader downloads into one folder. Several programs may do so at a time.
 type Downloader struct {
@@ -113,11 +108,10 @@ type Downloader struct {
 	// Progress receives how many bytes are here, out of how many; 0 is unknown. It may be nil.
 	Progress func(have, all int64)
 
-	// Client asks the servers; nil is one that is bounded, and is led from https nowhere else.
-	Client *http.Client
-
-	sleep func(context.Context, time.Duration) error // of tests
-	stall time.Duration                              // of tests
+	// Of tests; zero is what the program does.
+	transport http.RoundTripper
+	sleep     func(context.Context, time.Duration) error
+	stall     time.Duration
 }
 
 // Get puts f at path, read-only, and returns its checksum. What is at path already is kept if it is
@@ -147,16 +141,13 @@ func (d *Downloader) Get(ctx context.Context, f File, path string) (sum string, 
 		}
 		return "", err
 	}
-	if err := os.Remove(version(part)); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return "", err
-	}
-	if err := errors.Join(part.Chmod(0o444), part.Sync()); err != nil {
+	if err := errors.Join(os.RemoveAll(version(part)), part.Chmod(0o444), part.Sync()); err != nil {
 		return "", err
 	}
 	if err := os.Rename(part.Name(), path); err != nil {
 		return "", err
 	}
-	return sum, syncDir(filepath.Dir(path))
+	return sum, SyncFolder(filepath.Dir(path))
 }
 
 // Sum returns the checksum of a file.
@@ -171,7 +162,8 @@ func Sum(path string) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), err
 }
 
-func syncDir(path string) error {
+// SyncFolder sees to it that the names in a folder are on the disk.
+func SyncFolder(path string) error {
 	dir, err := os.Open(path)
 	if err != nil {
 		return err
@@ -186,14 +178,14 @@ func (d *Downloader) open(ctx context.Context, f File) (*os.File, error) {
 		of := sha256.Sum256([]byte(strings.Join(f.URLs, "\n")))
 		name = "unpublished-" + hex.EncodeToString(of[:])
 	}
-	return lock(ctx, filepath.Join(d.Parts, name), d.rest)
+	return d.lock(ctx, filepath.Join(d.Parts, name))
 }
 
 // Lock opens a file, which it makes if there is none, once no other program has it. It ends with ctx.
 // Whoever closes the file lets the next one have it.
-func Lock(ctx context.Context, path string) (*os.File, error) { return lock(ctx, path, rest) }
+func Lock(ctx context.Context, path string) (*os.File, error) { return new(Downloader).lock(ctx, path) }
 
-func lock(ctx context.Context, path string, rest func(context.Context, time.Duration) error) (*os.File, error) {
+func (d *Downloader) lock(ctx context.Context, path string) (*os.File, error) {
 	for {
 		f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 		if err != nil {
@@ -207,7 +199,7 @@ func lock(ctx context.Context, path string, rest func(context.Context, time.Dura
 		if err != nil && !errors.Is(err, syscall.EWOULDBLOCK) {
 			return nil, fmt.Errorf("locking %s: %w", path, err)
 		}
-		if err := rest(ctx, 200*time.Millisecond); err != nil {
+		if err := d.rest(ctx, 200*time.Millisecond); err != nil {
 			return nil, err
 		}
 	}
@@ -217,11 +209,8 @@ func lock(ctx context.Context, path string, rest func(context.Context, time.Dura
 // moved it to where it belongs.
 func current(f *os.File) bool {
 	is, err := f.Stat()
-	if err != nil {
-		return false
-	}
-	named, err := os.Stat(f.Name())
-	return err == nil && os.SameFile(is, named)
+	named, bad := os.Stat(f.Name())
+	return err == nil && bad == nil && os.SameFile(is, named)
 }
 
 // rest waits.
@@ -229,10 +218,6 @@ func (d *Downloader) rest(ctx context.Context, long time.Duration) error {
 	if d.sleep != nil {
 		return d.sleep(ctx, long)
 	}
-	return rest(ctx, long)
-}
-
-func rest(ctx context.Context, long time.Duration) error {
 	t := time.NewTimer(long)
 	defer t.Stop()
 	select {
@@ -254,7 +239,7 @@ func (d *Downloader) fill(ctx context.Context, f File, part *os.File) (string, e
 		if full, ok := errors.AsType[*SpaceError](err); ok {
 			return "", full
 		}
-		all = append(all, fmt.Errorf("%s: %w", host(from), err))
+		all = append(all, fmt.Errorf("%s: %w", Host(from), err))
 	}
 	if len(all) == 0 {
 		return "", errors.New("it has no address")
@@ -262,8 +247,8 @@ func (d *Downloader) fill(ctx context.Context, f File, part *os.File) (string, e
 	return "", errors.Join(all...)
 }
 
-// host returns what people know of an address.
-func host(from string) string {
+// Host returns what people know of an address.
+func Host(from string) string {
 	u, err := url.Parse(from)
 	if err != nil || u.Host == "" {
 		return "an invalid address"
@@ -280,12 +265,11 @@ func (d *Downloader) from(ctx context.Context, from string, f File, part *os.Fil
 		if err == nil || ctx.Err() != nil {
 			return sum, err
 		}
-		status, answered := errors.AsType[*statusError](err)
-		switch wrong := (*ChecksumError)(nil); {
-		case errors.As(err, new(*SpaceError)), errors.Is(err, errPlain), answered && !status.passes():
+		switch {
+		case errors.As(err, new(*SpaceError)), errors.As(err, new(lastingError)):
 			return "", err
-		case errors.As(err, &wrong), errors.Is(err, errWebPage), errors.Is(err, errPointer), errors.Is(err, errLonger), errors.Is(err, errLength), errors.Is(err, errChanged), errors.Is(err, errEncoded):
-			if err := empty(part); err != nil { // what is wrong is not continued
+		case errors.As(err, new(badFile)):
+			if err := empty(part); err != nil {
 				return "", err
 			}
 			if !resumed {
@@ -313,10 +297,7 @@ func (d *Downloader) once(ctx context.Context, from string, f File, part *os.Fil
 	if err != nil {
 		return "", false, err
 	}
-	unchanged := ""
-	if f.SHA256 == "" {
-		unchanged = tagOf(part, from)
-	}
+	unchanged := tagOf(part, from)
 	if have > 0 && (f.SHA256 == "" && unchanged == "" || f.Bytes > 0 && have > f.Bytes) {
 		if err := empty(part); err != nil {
 			return "", false, err
@@ -334,10 +315,7 @@ func (d *Downloader) once(ctx context.Context, from string, f File, part *os.Fil
 		}
 	}
 	sum = hex.EncodeToString(of.Sum(nil))
-	if f.SHA256 != "" && sum != f.SHA256 {
-		return "", resumed, &ChecksumError{sum, f.SHA256}
-	}
-	return sum, resumed, nil
+	return sum, resumed, f.Check(sum)
 }
 
 // empty makes a file that is open empty.
@@ -353,12 +331,9 @@ func version(part *os.File) string { return part.Name() + ".version" }
 // tagOf returns the server's name for the version that part is the beginning of, or "" if part did
 // not come from there.
 func tagOf(part *os.File, from string) string {
-	text, err := os.ReadFile(version(part))
-	if err != nil {
-		return ""
-	}
-	is, tag, _ := strings.Cut(string(text), "\n")
-	if is != from {
+	text, _ := os.ReadFile(version(part)) // what cannot be read names none
+	tag, found := strings.CutPrefix(string(text), from+"\n")
+	if !found {
 		return ""
 	}
 	return tag
@@ -417,7 +392,8 @@ func (d *Downloader) fetch(ctx context.Context, from string, f File, part *os.Fi
 			req.Header.Set("If-Range", unchanged)
 		}
 	}
-	resp, err := d.client().Do(req)
+	client := http.Client{CheckRedirect: redirect, Transport: cmp.Or(d.transport, newTransport())}
+	resp, err := client.Do(req)
 	if err != nil {
 		return explain(ctx, err)
 	}
@@ -442,8 +418,10 @@ func (d *Downloader) fetch(ctx context.Context, from string, f File, part *os.Fi
 		return nil // nothing is missing, unless the checksum says otherwise
 	case resp.StatusCode == http.StatusRequestedRangeNotSatisfiable:
 		return errLength
+	case resp.StatusCode >= 500 || resp.StatusCode == http.StatusRequestTimeout || resp.StatusCode == http.StatusTooManyRequests:
+		return fmt.Errorf("it answers %s", resp.Status) // and may answer otherwise a little later
 	default:
-		return &statusError{resp.StatusCode, resp.Status}
+		return lastingError("it answers " + resp.Status)
 	}
 	all, n := f.Bytes, resp.ContentLength
 	if all == 0 && n >= 0 {
@@ -452,8 +430,8 @@ func (d *Downloader) fetch(ctx context.Context, from string, f File, part *os.Fi
 	if all > Largest {
 		return errLonger
 	}
-	w := &writer{to: part, of: of, have: have, want: f.Bytes, all: all, other: n >= 0 && have+n != all, progress: d.Progress, alive: func() { silent.Reset(patience) }}
-	_, err = io.CopyBuffer(w, onlyReader{resp.Body}, make([]byte, 256<<10))
+	w := &writer{to: io.MultiWriter(part, of), have: have, want: f.Bytes, all: all, other: n >= 0 && have+n != all, progress: d.Progress, alive: func() { silent.Reset(patience) }}
+	_, err = io.Copy(w, resp.Body)
 	if err == nil && w.have < all {
 		err = io.ErrUnexpectedEOF
 	}
@@ -466,20 +444,11 @@ func (d *Downloader) fetch(ctx context.Context, from string, f File, part *os.Fi
 // keepTag notes which version of a file part begins with from now on, if that matters. A weak name
 // promises too little.
 func keepTag(part *os.File, f File, from, tag string) error {
-	if f.SHA256 != "" || strings.HasPrefix(tag, "W/") {
-		tag = ""
-	}
-	if tag == "" {
-		if err := os.Remove(version(part)); err != nil && !errors.Is(err, os.ErrNotExist) {
-			return err
-		}
-		return nil
+	if f.SHA256 != "" || tag == "" || strings.HasPrefix(tag, "W/") {
+		return os.RemoveAll(version(part))
 	}
 	return os.WriteFile(version(part), []byte(from+"\n"+tag), 0o600)
 }
-
-// An onlyReader is read through the buffer that it is copied with.
-type onlyReader struct{ io.Reader }
 
 // explain returns why ctx ended, if it did, and no address: that may hold a secret.
 func explain(ctx context.Context, err error) error {
@@ -495,7 +464,6 @@ func explain(ctx context.Context, err error) error {
 // A writer writes a file, and watches it.
 type writer struct {
 	to              io.Writer
-	of              hash.Hash
 	have, want, all int64
 	other           bool // the server has a file of another length
 	progress        func(have, all int64)
@@ -521,7 +489,6 @@ func (w *writer) Write(b []byte) (int, error) {
 		return 0, errLonger
 	}
 	n, err := w.to.Write(b)
-	w.of.Write(b[:n])
 	w.have += int64(n)
 	if w.progress != nil {
 		w.progress(w.have, w.all)
@@ -540,14 +507,9 @@ func wrongKind(b []byte) error {
 	return nil
 }
 
-// client returns the client that asks the servers.
-func (d *Downloader) client() *http.Client {
-	if d.Client != nil {
-		c := *d.Client
-		c.CheckRedirect = redirect
-		return &c
-	}
-	return &http.Client{CheckRedirect: redirect, Transport: &http.Transport{
+// newTransport returns one that is bounded.
+func newTransport() http.RoundTripper {
+	return &http.Transport{
 		Proxy:                  http.ProxyFromEnvironment,
 		DialContext:            (&net.Dialer{Timeout: 10 * time.Second}).DialContext,
 		TLSHandshakeTimeout:    10 * time.Second,
@@ -556,7 +518,7 @@ func (d *Downloader) client() *http.Client {
 		DisableCompression:     true,
 		DisableKeepAlives:      true, // one request for each file, so nothing is left open
 		ForceAttemptHTTP2:      true,
-	}}
+	}
 }
 
 // redirect refuses to be led from https to anything else, or in a circle.
@@ -565,7 +527,7 @@ func redirect(r *http.Request, via []*http.Request) error {
 		return errors.New("it redirects too often")
 	}
 	if via[len(via)-1].URL.Scheme == "https" && r.URL.Scheme != "https" {
-		return errPlain
+		return lastingError("it redirects to an address without https")
 	}
 	return nil
 }

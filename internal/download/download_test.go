@@ -419,7 +419,7 @@ func TestPlainRedirect(t *testing.T) {
 	secure := httptest.NewTLSServer(http.RedirectHandler(h.URL+"/good", http.StatusFound))
 	defer testkit.Finish(t, testkit.Patience, "the end of the server", secure.Close)
 	d := newDownloader(dir)
-	d.Client = secure.Client()
+	d.transport = secure.Client().Transport
 	_, err := d.Get(t.Context(), File{SHA256: sumOf(content), URLs: []string{secure.URL}}, filepath.Join(dir, "model"))
 	if err == nil || !strings.Contains(err.Error(), "without https") || len(h.asked) > 0 {
 		t.Errorf("%v after %v", err, h.asked)

@@ -155,10 +155,10 @@ func ModelsInUse(set executive.Config) map[string]EngineModel {
 // A ModelChoice is a model that is chosen for a role, and what a configuration file must
 // say for that.
 type ModelChoice struct {
-	EngineModel
-	Role string
-	File string // which it is written into
-	sets []config.KeyValue
+	EngineModel // without an engine, Model is a speech model, auto or embedded
+	Role        string
+	File        string // which it is written into
+	sets        []config.KeyValue
 }
 
 // NewModelChoice returns that a model is to have a role in cfg.
@@ -238,27 +238,28 @@ func settings(cfg *config.Config, is EngineModel, role string) []config.KeyValue
 // its error says what is to be written there.
 func (s ModelChoice) Save() error {
 	return config.Edit(s.File, s.sets, func(c *config.Config) error {
-		if ModelsInUse(c.Executive)[s.Role] != s.EngineModel && !(s.Role == ThinkRole && !c.Executive.Reasoning.Enabled) {
-			return cmp.Or(overruled(s.File, s.sets), fmt.Errorf("an environment variable overrides %s\n  → look for variables that begin with EARSHOT_EXECUTIVE", config.ShortPath(s.File)))
+		if s.Engine != "" && (ModelsInUse(c.Executive)[s.Role] == s.EngineModel || s.Role == ThinkRole && !c.Executive.Reasoning.Enabled) {
+			return nil
 		}
-		return nil
+		for _, set := range s.sets {
+			if name := config.Variable(set.Key); os.Getenv(name) != "" {
+				return fmt.Errorf("the environment variable %s overrides %s\n  → unset it, or set it to %v", name, config.ShortPath(s.File), set.Value)
+			}
+		}
+		if s.Engine == "" {
+			return nil
+		}
+		return fmt.Errorf("an environment variable overrides %s\n  → look for variables that begin with EARSHOT_EXECUTIVE", config.ShortPath(s.File))
 	})
-}
-
-// overruled says which environment variable makes what is written into a file have no effect, if one
-// does.
-func overruled(file string, sets []config.KeyValue) error {
-	for _, set := range sets {
-		if name := config.Variable(set.Key); os.Getenv(name) != "" {
-			return fmt.Errorf("the environment variable %s overrides %s\n  → unset it, or set it to %v", name, config.ShortPath(file), set.Value)
-		}
-	}
-	return nil
 }
 
 // String tells people what was chosen.
 func (s ModelChoice) String() string {
-	return fmt.Sprintf("Chosen to %s: %s on %s. Saved in %s.", s.Role, s.Model, s.Engine, config.ShortPath(s.File))
+	what := s.Model
+	if s.Engine != "" {
+		what += " on " + s.Engine
+	}
+	return fmt.Sprintf("Chosen to %s: %s. Saved in %s.", s.Role, what, config.ShortPath(s.File))
 }
 
 // EngineKey returns the key of an engine of the list.

@@ -113,13 +113,7 @@ func PrintSpeechModels(w io.Writer, list []ModelInfo) {
 	fmt.Fprintln(t, "ROLE\tMODEL\tLANGUAGE\tSIZE\tLICENCE\tSPEED\tSTATE")
 	for _, m := range list {
 		is := m.Speech
-		row := []string{m.Roles[0], m.Model, languages(is.Languages), "unknown", is.Licence, "-", "here"}
-		if m.Bytes > 0 {
-			row[3] = english.Size(m.Bytes)
-		}
-		if is.Roughly {
-			row[3] = "about " + row[3]
-		}
+		row := []string{m.Roles[0], m.Model, languages(is.Languages), SpeechSize(m.Bytes, !is.Roughly), is.Licence, "-", "here"}
 		if is.Restricted {
 			row[4] += " (!)"
 		}
@@ -145,6 +139,17 @@ func PrintSpeechModels(w io.Writer, list []ModelInfo) {
 	}
 }
 
+// SpeechSize says how large a speech model is; 0 is unknown.
+func SpeechSize(bytes int64, exact bool) string {
+	switch {
+	case bytes == 0:
+		return "unknown"
+	case exact:
+		return english.Size(bytes)
+	}
+	return "about " + english.Size(bytes)
+}
+
 // languages writes a list of languages; a long one is only counted.
 func languages(list []string) string {
 	switch {
@@ -165,17 +170,9 @@ var speechKeys = map[catalog.Role]struct{ engine, model string }{
 	catalog.VAD:     {"", "speech.turn.neural.vad"},
 }
 
-// A SpeechChoice is what is chosen for a role, and what a configuration file must say for that.
-type SpeechChoice struct {
-	Role catalog.Role
-	Name string // of the set, or auto or embedded
-	File string // which it is written into
-	sets []config.KeyValue
-}
-
 // ChooseSpeech finds what somebody wants for a role; "" is that of the set. It reports whether it is
 // about speech at all.
-func ChooseSpeech(cfg *config.Config, store sets.Store, role catalog.Role, name string) (is SpeechChoice, ok bool, err error) {
+func ChooseSpeech(cfg *config.Config, store sets.Store, role catalog.Role, name string) (is ModelChoice, ok bool, err error) {
 	here, _ := store.List() // what cannot be read is not here
 	i := slices.IndexFunc(here, func(s catalog.Installed) bool { return s.Name == name })
 	if role == "" {
@@ -194,7 +191,7 @@ func ChooseSpeech(cfg *config.Config, store sets.Store, role catalog.Role, name 
 	case !automatic && here[i].Role != role:
 		return is, true, fmt.Errorf("%s is not made to %s, but to %s\n  → earshot models list --all", name, role, here[i].Role)
 	}
-	is = SpeechChoice{role, name, cmp.Or(cfg.File, config.Places()[0]), nil}
+	is = ModelChoice{EngineModel{Model: name}, string(role), cmp.Or(cfg.File, config.Places()[0]), nil}
 	set, by := "", name
 	if !automatic {
 		set, by = name, engine.Neural
@@ -206,15 +203,4 @@ func ChooseSpeech(cfg *config.Config, store sets.Store, role catalog.Role, name 
 		is.sets = append(is.sets, config.KeyValue{Key: keys.engine, Value: by})
 	}
 	return is, true, nil
-}
-
-// Save writes s into its file, with everything else in it as it was. If that cannot be done its error
-// says what is to be written there.
-func (s SpeechChoice) Save() error {
-	return config.Edit(s.File, s.sets, func(*config.Config) error { return overruled(s.File, s.sets) })
-}
-
-// String tells people what was chosen.
-func (s SpeechChoice) String() string {
-	return fmt.Sprintf("Chosen to %s: %s. Saved in %s.", s.Role, s.Name, config.ShortPath(s.File))
 }

@@ -21,6 +21,7 @@ import (
 
 	"earshot"
 	"earshot/internal/audio"
+	"earshot/language"
 	"earshot/providers/microphone"
 )
 
@@ -128,7 +129,7 @@ func (t Trial) Hear(ctx context.Context, r Recording) (is Result, err error) {
 	}
 	want := Words(r.Said)
 	is.Text = strings.Join(heard, " ")
-	is.Words, is.Wrong, is.Utterances = len(want), Edits(want, Words(is.Text)), len(heard)
+	is.Words, is.Wrong, is.Utterances = len(want), language.Edits(want, Words(is.Text)), len(heard)
 	return is, nil
 }
 
@@ -168,28 +169,6 @@ func Words(text string) []string {
 	return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsNumber(r) && !unicode.IsMark(r) && r != '\''
 	})
-}
-
-// Edits returns the least number of words that must be changed, put in or taken out to make got of
-// want.
-func Edits(want, got []string) int {
-	row := make([]int, len(got)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i, w := range want {
-		before := row[0] // of the row above, one to the left
-		row[0] = i + 1
-		for j, g := range got {
-			change := before
-			if w != g {
-				change++
-			}
-			before = row[j+1]
-			row[j+1] = min(change, row[j]+1, before+1)
-		}
-	}
-	return row[len(got)]
 }
 
 // Sum adds results.

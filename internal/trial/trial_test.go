@@ -16,6 +16,7 @@ import (
 	"earshot"
 	"earshot/internal/audio"
 	"earshot/internal/trial"
+	"earshot/language"
 	"earshot/providers/microphone"
 )
 
@@ -39,10 +40,10 @@ func TestEdits(t *testing.T) {
 		{"", "noise", 1},
 		{"", "", 0},
 	} {
-		if got := trial.Edits(trial.Words(tt.want), trial.Words(tt.got)); got != tt.edits {
+		if got := language.Edits(trial.Words(tt.want), trial.Words(tt.got)); got != tt.edits {
 			t.Errorf("%q for %q is %d edits, want %d", tt.got, tt.want, got, tt.edits)
 		}
-		if got := trial.Edits(trial.Words(tt.got), trial.Words(tt.want)); got != tt.edits {
+		if got := language.Edits(trial.Words(tt.got), trial.Words(tt.want)); got != tt.edits {
 			t.Errorf("the other way round, %q for %q is %d edits, want %d", tt.want, tt.got, got, tt.edits)
 		}
 	}

@@ -104,11 +104,10 @@ type Licence struct {
 // Description is the name of the file that describes an installed set.
 const Description = "set.json"
 
-// maxDescription bounds a description, in bytes.
-const maxDescription = 1 << 20
-
-// maxFiles bounds the files of a set.
-const maxFiles = 64
+const (
+	maxDescription = 1 << 20 // bytes of a description
+	maxFiles       = 64      // of a set
+)
 
 // An Installed is a set on this machine.
 type Installed struct {
@@ -127,18 +126,18 @@ func (i Installed) File(part string) string {
 
 // Open reads the description of the set in a folder. It does not look at its files.
 func Open(dir string) (Installed, error) {
-	path := filepath.Join(dir, Description)
+	path, is := filepath.Join(dir, Description), Installed{Dir: dir}
 	text, err := readBounded(path)
 	if errors.Is(err, os.ErrNotExist) {
 		return Installed{}, fmt.Errorf("%s holds no model: it has no %s", dir, Description)
-	} else if err != nil {
-		return Installed{}, fmt.Errorf("%s: %w", path, err)
 	}
-	is := Installed{Dir: dir}
-	if err := json.Unmarshal(text, &is.Set); err != nil {
-		return Installed{}, fmt.Errorf("%s: %w", path, err)
+	if err == nil {
+		err = json.Unmarshal(text, &is.Set)
 	}
-	if err := is.Validate(); err != nil {
+	if err == nil {
+		err = is.Validate()
+	}
+	if err != nil {
 		return Installed{}, fmt.Errorf("%s: %w", path, err)
 	}
 	return is, nil

@@ -2,11 +2,13 @@ package catalog
 
 import (
 	"bytes"
+	"cmp"
 	_ "embed"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -59,9 +61,7 @@ func Load(folder string) (Catalogue, error) {
 		}
 		all.Sets = append(all.Sets, s)
 	}
-	for name, sets := range own.Bundles {
-		all.Bundles[name] = sets
-	}
+	maps.Copy(all.Bundles, own.Bundles)
 	return all, nil
 }
 
@@ -92,9 +92,9 @@ func (c Catalogue) index(name string) int {
 
 // Find returns the set of a name, or the sets of a bundle; none if there is nothing so called.
 func (c Catalogue) Find(name string) (sets []Set) {
-	names := []string{name}
-	if bundle, ok := c.Bundles[name]; ok {
-		names = bundle
+	names, ok := c.Bundles[name]
+	if !ok {
+		names = []string{name}
 	}
 	for _, n := range names {
 		if i := c.index(n); i >= 0 {
@@ -126,11 +126,10 @@ func (s Set) validateEntry() error {
 		if filepath.Base(s.Archive.Path) != s.Archive.Path || !strings.HasSuffix(s.Archive.Path, ".tar.bz2") {
 			return fmt.Errorf("%s is no archive that can be unpacked: it must end in .tar.bz2", s.Archive.Path)
 		}
-		return s.Archive.validateSource()
 	}
-	for part, f := range s.Files {
+	for _, f := range s.Downloads() {
 		if err := f.validateSource(); err != nil {
-			return fmt.Errorf("%s: %w", part, err)
+			return fmt.Errorf("%s: %w", f.Path, err)
 		}
 	}
 	return nil
@@ -150,17 +149,23 @@ func (f File) validateSource() error {
 	return nil
 }
 
+// Downloads returns what must be downloaded: an archive, or each file.
+func (s Set) Downloads() (all []File) {
+	if s.Archive != nil {
+		return []File{*s.Archive}
+	}
+	for _, part := range slices.Sorted(maps.Keys(s.Files)) {
+		all = append(all, s.Files[part])
+	}
+	return all
+}
+
 // Size returns how many bytes must be downloaded, 0 if nobody knows, and whether that is exact.
 func (s Set) Size() (n int64, exact bool) {
-	if s.Archive != nil {
+	if n = s.Unpacked(); s.Archive != nil {
 		n = s.Archive.Bytes
-	} else {
-		n = s.Unpacked()
 	}
-	if n > 0 {
-		return n, true
-	}
-	return s.About, false
+	return cmp.Or(n, s.About), n > 0
 }
 
 // Unpacked returns how many bytes the files have, 0 if nobody has published that of each.

@@ -17,7 +17,6 @@ import (
 	"path/filepath"
 	"reflect"
 	"slices"
-	"strings"
 
 	"github.com/adrg/xdg"
 
@@ -56,18 +55,14 @@ func (s Store) List() (all []catalog.Installed, err error) {
 	return all, err
 }
 
-// Verify compares each file of a set with its size and its checksum.
+// Verify compares each file of a set with its checksum.
 func Verify(ctx context.Context, is catalog.Installed) error {
 	for part, f := range is.Files {
-		about, err := os.Stat(is.File(part))
-		sum := f.SHA256
-		if err == nil && about.Size() == f.Bytes {
-			sum, err = download.Sum(is.File(part))
-		}
+		sum, err := download.Sum(is.File(part))
 		switch {
 		case err != nil:
 			return err
-		case about.Size() != f.Bytes || sum != f.SHA256:
+		case sum != f.SHA256:
 			return fmt.Errorf("%s is not the file that was installed", is.File(part))
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
@@ -83,10 +78,7 @@ type Progress func(doing string, have, all int64)
 // source; nil is the net. What was installed once is mended only by the same files. If another program
 // does the same, Get waits for it. If it ends early, it goes on the next time where it ended.
 func (s Store) Get(ctx context.Context, set catalog.Set, source *Source, tell Progress) (is catalog.Installed, changed bool, err error) {
-	if err := os.MkdirAll(s.parts(), 0o700); err != nil {
-		return is, false, err
-	}
-	lock, err := download.Lock(ctx, filepath.Join(s.parts(), set.Name+".lock"))
+	lock, err := s.lock(ctx, set.Name)
 	if err != nil {
 		return is, false, err
 	}
@@ -105,7 +97,7 @@ func (s Store) Get(ctx context.Context, set catalog.Set, source *Source, tell Pr
 	if err := w.begin(set); err != nil {
 		return is, false, err
 	}
-	if set.Archive != nil {
+	if set.Archive != nil && !source.unpacked(set) {
 		err = w.unpackArchive(ctx)
 	} else {
 		err = w.fetchFiles(ctx)
@@ -113,11 +105,7 @@ func (s Store) Get(ctx context.Context, set catalog.Set, source *Source, tell Pr
 	if err == nil {
 		err = w.finish()
 	}
-	if err != nil {
-		return is, false, err
-	}
-	is, err = catalog.Open(s.folder(set.Name))
-	return is, true, err
+	return catalog.Installed{Set: w.set, Dir: s.folder(set.Name)}, err == nil, err
 }
 
 // Remove removes a set, also a damaged one. It is an [os.ErrNotExist] if there is none.
@@ -125,22 +113,30 @@ func (s Store) Remove(ctx context.Context, name string) error {
 	if filepath.Base(name) != name || !filepath.IsLocal(name) {
 		return os.ErrNotExist
 	}
-	if err := os.MkdirAll(s.parts(), 0o700); err != nil {
-		return err
-	}
-	lock, err := download.Lock(ctx, filepath.Join(s.parts(), name+".lock"))
+	lock, err := s.lock(ctx, name)
 	if err != nil {
 		return err
 	}
 	defer lock.Close()
-	gone := filepath.Join(s.parts(), name+".removed")
+	gone, err := s.takeAway(name)
+	return errors.Join(err, os.RemoveAll(gone))
+}
+
+// lock waits until no other program changes a set. Whoever closes the file lets the next one do so.
+func (s Store) lock(ctx context.Context, name string) (*os.File, error) {
+	if err := os.MkdirAll(s.parts(), 0o700); err != nil {
+		return nil, err
+	}
+	return download.Lock(ctx, filepath.Join(s.parts(), name+".lock"))
+}
+
+// takeAway moves a set from its place, and returns where it is then.
+func (s Store) takeAway(name string) (gone string, err error) {
+	gone = filepath.Join(s.parts(), name+".removed")
 	if err := os.RemoveAll(gone); err != nil {
-		return err
+		return gone, err
 	}
-	if err := os.Rename(s.folder(name), gone); err != nil {
-		return err
-	}
-	return os.RemoveAll(gone)
+	return gone, os.Rename(s.folder(name), gone)
 }
 
 // A work is a set that is being put together.
@@ -217,9 +213,6 @@ func (w *work) fetchFiles(ctx context.Context) error {
 
 // unpackArchive brings an archive, and takes the files out of it.
 func (w *work) unpackArchive(ctx context.Context) error {
-	if w.source != nil && w.source.unpacked(w.set) {
-		return w.fetchFiles(ctx)
-	}
 	path := filepath.Join(w.parts(), w.set.Name+".archive")
 	a, err := w.bring(ctx, *w.set.Archive, path)
 	if err != nil {
@@ -257,7 +250,7 @@ func (w *work) finish() error {
 		return err
 	}
 	for _, f := range w.set.Files {
-		if err := sync(filepath.Dir(filepath.Join(w.stage, f.Path))); err != nil {
+		if err := download.SyncFolder(filepath.Dir(filepath.Join(w.stage, f.Path))); err != nil {
 			return err
 		}
 	}
@@ -265,40 +258,12 @@ func (w *work) finish() error {
 	if err := os.MkdirAll(filepath.Dir(place), 0o700); err != nil {
 		return err
 	}
-	old := filepath.Join(w.parts(), w.set.Name+".removed")
-	if err := os.RemoveAll(old); err != nil {
-		return err
-	}
-	if err := os.Rename(place, old); err != nil && !errors.Is(err, os.ErrNotExist) {
+	old, err := w.takeAway(w.set.Name)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
 	if err := os.Rename(w.stage, place); err != nil {
 		return errors.Join(err, os.Rename(old, place))
 	}
-	return errors.Join(sync(filepath.Dir(place)), os.RemoveAll(old), remove(filepath.Join(w.parts(), w.set.Name+".archive")))
-}
-
-func remove(path string) error {
-	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return err
-	}
-	return nil
-}
-
-// sync sees to it that the names in a folder are on the disk.
-func sync(folder string) error {
-	f, err := os.Open(folder)
-	if err != nil {
-		return err
-	}
-	return errors.Join(f.Sync(), f.Close())
-}
-
-// within returns a path in an archive without the folder that everything there is in.
-func within(path string) string {
-	_, rest, found := strings.Cut(filepath.ToSlash(filepath.Clean(path)), "/")
-	if !found {
-		return filepath.Clean(path)
-	}
-	return rest
+	return errors.Join(download.SyncFolder(filepath.Dir(place)), os.RemoveAll(old), os.RemoveAll(filepath.Join(w.parts(), w.set.Name+".archive")))
 }

@@ -61,29 +61,25 @@ func (s *Source) find(f catalog.File) (is localFile, certain bool, err error) {
 		}
 		return is, false, fmt.Errorf("%s has no file %s", s.path, filepath.Base(f.Path))
 	}
-	list := slices.Clone(s.files)
-	slices.SortStableFunc(list, func(a, b localFile) int { // those of the same name first, since others are seldom it
-		switch {
-		case named(a) && !named(b):
-			return -1
-		case named(b) && !named(a):
-			return 1
-		}
-		return 0
-	})
-	for _, l := range list {
-		if !fits(l) || f.Bytes == 0 && !named(l) {
-			continue
-		}
-		if sum, err := download.Sum(l.path); err != nil || sum == f.SHA256 {
-			return l, true, err
+	for _, sameName := range []bool{true, false} { // others are seldom it
+		for _, l := range s.files {
+			if !fits(l) || named(l) != sameName || f.Bytes == 0 && !sameName {
+				continue
+			}
+			if sum, err := download.Sum(l.path); err != nil || sum == f.SHA256 {
+				return l, true, err
+			}
 		}
 	}
 	return is, false, fmt.Errorf("%s has no file %s with the published checksum", s.path, filepath.Base(f.Path))
 }
 
-// unpacked reports whether the source has the files of an archive, and not the archive.
+// unpacked reports whether the source has the files of an archive, and not the archive. The net never
+// has.
 func (s *Source) unpacked(set catalog.Set) bool {
+	if s == nil {
+		return false
+	}
 	if _, _, err := s.find(*set.Archive); err == nil {
 		return false
 	}
@@ -97,16 +93,10 @@ func (s *Source) unpacked(set catalog.Set) bool {
 
 // Has reports whether the source has a set for certain, so that nobody needs to say which it is.
 func (s *Source) Has(set catalog.Set) bool {
-	if set.Archive != nil {
-		_, _, err := s.find(*set.Archive)
-		return err == nil // its name tells enough
-	}
-	for _, f := range set.Files {
-		if _, certain, err := s.find(f); err != nil || !certain {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(set.Downloads(), func(f catalog.File) bool {
+		_, certain, err := s.find(f)
+		return err != nil || !certain && set.Archive == nil // the name of an archive tells enough
+	})
 }
 
 // copy puts a file at path, and returns what is known of it then.

@@ -11,6 +11,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"earshot/internal/download"
 	"earshot/models/catalog"
@@ -26,8 +27,6 @@ const (
 	maxEntries = 10_000
 )
 
-var errSwells = errors.New("more comes out of the archive than any model has")
-
 // unpack writes files that an archive of packed bytes has, and nothing else of it, into a folder. It
 // returns them with what is known of them then.
 func unpack(ctx context.Context, archive io.Reader, packed int64, files map[string]catalog.File, into string, tell Progress) (map[string]catalog.File, error) {
@@ -35,7 +34,12 @@ func unpack(ctx context.Context, archive io.Reader, packed int64, files map[stri
 		tell("unpacking", n, packed)
 		return context.Cause(ctx)
 	}}
-	out := &bounded{Reader: bzip2.NewReader(in), left: min(download.Largest, packed*swell+1<<20)}
+	out := &watched{Reader: bzip2.NewReader(in), each: func(n int64) error {
+		if n > min(download.Largest, packed*swell+1<<20) {
+			return errors.New("more comes out of the archive than any model has")
+		}
+		return nil
+	}}
 	got := make(map[string]catalog.File, len(files))
 	t := tar.NewReader(out)
 	for range maxEntries {
@@ -89,8 +93,10 @@ func listed(files map[string]catalog.File, head *tar.Header) (part string, f cat
 	if head.Typeflag != tar.TypeReg {
 		return "", f, false
 	}
+	name := filepath.Clean(head.Name)
+	_, inner, _ := strings.Cut(name, "/") // most archives have everything in one folder
 	for part, f := range files {
-		if f.Path == within(head.Name) || f.Path == filepath.Clean(head.Name) {
+		if f.Path == inner || f.Path == name {
 			return part, f, true
 		}
 	}
@@ -99,7 +105,7 @@ func listed(files map[string]catalog.File, head *tar.Header) (part string, f cat
 
 // write writes a file, read-only and onto the disk, and compares it with what is known of it.
 func write(from io.Reader, f catalog.File, path string) (catalog.File, error) {
-	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), remove(path)); err != nil {
+	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.RemoveAll(path)); err != nil {
 		return f, err
 	}
 	to, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o444)
@@ -107,20 +113,17 @@ func write(from io.Reader, f catalog.File, path string) (catalog.File, error) {
 		return f, err
 	}
 	of := sha256.New()
-	n, err := io.CopyBuffer(onlyWriter{io.MultiWriter(to, of)}, from, make([]byte, 256<<10))
+	n, err := io.Copy(io.MultiWriter(to, of), from)
 	if err := errors.Join(err, to.Sync(), to.Close()); err != nil {
 		return f, download.Full(filepath.Dir(path), err)
 	}
 	sum := hex.EncodeToString(of.Sum(nil))
-	if f.SHA256 != "" && sum != f.SHA256 {
-		return f, &download.ChecksumError{Got: sum, Want: f.SHA256}
+	if err := (download.File{SHA256: f.SHA256}).Check(sum); err != nil {
+		return f, err
 	}
 	f.SHA256, f.Bytes = sum, n
 	return f, nil
 }
-
-// An onlyWriter is written through the buffer that is copied with.
-type onlyWriter struct{ io.Writer }
 
 // A watched is a reader that tells how much was read, until it is told to end.
 type watched struct {
@@ -135,21 +138,6 @@ func (w *watched) Read(b []byte) (int, error) {
 	w.n += int64(n)
 	if stop := w.each(w.n); stop != nil {
 		err = stop
-	}
-	return n, err
-}
-
-// A bounded is a reader that refuses to give more than it may.
-type bounded struct {
-	io.Reader
-	left int64
-}
-
-// Read implements [io.Reader].
-func (l *bounded) Read(b []byte) (int, error) {
-	n, err := l.Reader.Read(b)
-	if l.left -= int64(n); l.left < 0 {
-		return 0, errSwells
 	}
 	return n, err
 }
