@@ -41,21 +41,6 @@ const (
 	recordName = "probe.json"
 )
 
-// A SetError says that a set cannot be used, for a reason that no restart mends: it is an
-// [errors.ErrUnsupported].
-type SetError struct{ Name, Text string }
-
-// Error says why.
-func (e *SetError) Error() string {
-	return fmt.Sprintf("the model %s cannot be used: %s", e.Name, e.Text)
-}
-
-// Cure says how to mend it.
-func (e *SetError) Cure() string { return "fetch it again: earshot models get " + e.Name }
-
-// Is reports that the error is lasting.
-func (e *SetError) Is(target error) bool { return target == errors.ErrUnsupported }
-
 // A record is what is known of a set, as long as the files are the same.
 type record struct {
 	Files  map[string]stamp `json:"files"` // by their paths, with the program that tried them
@@ -124,7 +109,7 @@ func stamps(set catalog.Installed, program string) (map[string]stamp, error) {
 	for part := range set.Files {
 		about, err := os.Stat(set.File(part))
 		if err != nil || !about.Mode().IsRegular() {
-			return nil, &SetError{set.Name, "its file " + set.Files[part].Path + " is missing"}
+			return nil, Unfit(set.Name, "its file %s is missing", set.Files[part].Path)
 		}
 		is[set.Files[part].Path] = stamp{about.Size(), about.ModTime().UnixNano()}
 	}
@@ -162,7 +147,7 @@ func try(ctx context.Context, set catalog.Installed, program string) (Result, er
 			return Result{}, err
 		}
 		if text != "" {
-			f := models.NewFault(&SetError{set.Name, text})
+			f := models.NewFault(Unfit(set.Name, "%s", text))
 			return Result{Fault: &f}, nil
 		}
 		if ctx.Err() != nil {
@@ -236,7 +221,7 @@ func ending(name string, exit *exec.ExitError) (r Result, err error) {
 	if line := lastWords(exit.Stderr); line != "" {
 		text += " (" + line + ")"
 	}
-	f := models.NewFault(&SetError{name, text})
+	f := models.NewFault(Unfit(name, "%s", text))
 	return Result{Fault: &f}, nil
 }
 

@@ -13,12 +13,27 @@ import (
 // set, if it has a name, corrects what the first has heard. The helper starts only if check returns
 // nil.
 func (l Library) Hear(first, second catalog.Installed, language string, check func(context.Context) error) helper.Dialer {
-	dial := helper.NewDialer(l.Log, helper.NeuralProgram, "hear")
-	open := func(body any) any {
+	return l.dialer("hear", check, func(body any) any {
 		o := body.(wire.OpenHear)
 		o.Set, o.Second, o.Language = first.Dir, second.Dir, language
 		return o
-	}
+	})
+}
+
+// Say returns the dialer of a voice, of which a speaker has a name or a number, or is the first for
+// "". Speed 1 is its own. The helper starts only if check returns nil.
+func (l Library) Say(set catalog.Installed, speaker string, speed float64, check func(context.Context) error) helper.Dialer {
+	return l.dialer("say", check, func(any) any { return wire.OpenSay{Set: set.Dir, Speaker: speaker, Speed: speed} })
+}
+
+// Sense returns the dialer of what senses voices, with the sets that its client names. The helper
+// starts only if check returns nil.
+func (l Library) Sense(check func(context.Context) error) helper.Dialer {
+	return l.dialer("sense", check, func(body any) any { return body })
+}
+
+func (l Library) dialer(role string, check func(context.Context) error, open func(body any) any) helper.Dialer {
+	dial := helper.NewDialer(l.Log, helper.NeuralProgram, role)
 	return func() (helper.Link, error) {
 		return &link{dial: dial, check: check, open: open, started: make(chan struct{}), over: make(chan struct{})}, nil
 	}
@@ -44,7 +59,7 @@ func (l *link) Run(ctx context.Context, h helper.Handler) (err error) {
 		return err
 	}
 	if l.of, err = l.dial(); err != nil {
-		return fmt.Errorf("starting the recogniser: %w", err)
+		return fmt.Errorf("starting the model: %w", err)
 	}
 	close(l.started)
 	return l.of.Run(ctx, h)
