@@ -10,7 +10,6 @@ import (
 
 	"earshot/internal/audio"
 	"earshot/internal/helper"
-	"earshot/models"
 	"earshot/models/wire"
 )
 
@@ -46,21 +45,7 @@ func hear(ctx context.Context, s *helper.Server, _ []string) error {
 	}
 	defer h.parts.Wait()
 	defer stop()
-	ended := make(chan error, 1)
-	h.parts.Go(func() { ended <- s.Controls(h.control) })
-	select {
-	case <-h.Opened:
-	case err := <-ended:
-		return err
-	}
-	if err := h.open(); err != nil {
-		s.Send(wire.FaultName, models.NewFault(err))
-		return <-ended // the fault is in a pipe, which must stay open until it was read
-	}
-	if err := s.Send(wire.ReadyName, h.first.ready()); err != nil {
-		return err
-	}
-	return s.Sounds(func(m helper.Sound) error { return h.take(ctx, m) })
+	return h.Serve(s, h.control, h.open, func(m helper.Sound) error { return h.take(ctx, m) })
 }
 
 // A hearing is all that is heard by one process.
@@ -99,12 +84,15 @@ func (st *stream) poke() {
 }
 
 // open loads the sets.
-func (h *hearing) open() (err error) {
+func (h *hearing) open() (ready any, err error) {
 	defer h.s.Guard(opens)()
-	if h.first, err = openRecogniser(h.Config.Set, h.Config.Language); err == nil && h.Config.Second != "" {
+	if h.first, err = openRecogniser(h.Config.Set, h.Config.Language); err != nil {
+		return nil, err
+	}
+	if h.Config.Second != "" {
 		h.second, err = openRecogniser(h.Config.Second, h.Config.Language)
 	}
-	return err
+	return h.first.ready(), err
 }
 
 // control handles the daemon's messages.

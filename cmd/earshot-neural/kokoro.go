@@ -5,7 +5,6 @@ package main
 import (
 	"context"
 	"encoding/binary"
-	"fmt"
 	"math"
 	"os"
 	"strconv"
@@ -107,7 +106,7 @@ func readTokens(set catalog.Installed) (map[string]int64, error) {
 	}
 	ids, wrong := parseTokens(string(text))
 	if wrong != "" {
-		return nil, &neural.SetError{Name: set.Name, Text: fmt.Sprintf("its file %s is not a list of sounds: %.40q", set.Files["tokens"].Path, strings.TrimSuffix(wrong, "\n"))}
+		return nil, neural.Unfit(set.Name, "its file %s is not a list of sounds: %.40q", set.Files["tokens"].Path, strings.TrimSuffix(wrong, "\n"))
 	}
 	return ids, nil
 }
@@ -135,7 +134,7 @@ func readStyles(set catalog.Installed, dimensions string, speaker, n int) ([][]f
 	rows, err1 := strconv.Atoi(strings.TrimSpace(all[0]))
 	wide, err2 := strconv.Atoi(strings.TrimSpace(all[len(all)-1]))
 	if err1 != nil || err2 != nil || rows < 1 || wide < 1 || n < 1 || rows*wide > 1<<20 || n > 1<<10 {
-		return nil, &neural.SetError{Name: set.Name, Text: fmt.Sprintf("its model does not say what styles it has: %.40q for %d speakers", dimensions, n)}
+		return nil, neural.Unfit(set.Name, "its model does not say what styles it has: %.40q for %d speakers", dimensions, n)
 	}
 	f, err := os.Open(set.File("voices"))
 	if err != nil {
@@ -148,7 +147,7 @@ func readStyles(set catalog.Installed, dimensions string, speaker, n int) ([][]f
 	}
 	size := 4 * rows * wide
 	if about.Size() != int64(n*size) {
-		return nil, &neural.SetError{Name: set.Name, Text: fmt.Sprintf("its file %s has %d bytes instead of %d", set.Files["voices"].Path, about.Size(), n*size)}
+		return nil, neural.Unfit(set.Name, "its file %s has %d bytes instead of %d", set.Files["voices"].Path, about.Size(), n*size)
 	}
 	b := make([]byte, size)
 	if _, err := f.ReadAt(b, int64(speaker*size)); err != nil {

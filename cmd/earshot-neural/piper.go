@@ -6,7 +6,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"fmt"
 	"io"
 	"os"
 
@@ -60,7 +59,7 @@ func openPiper(set catalog.Installed, o wire.OpenSay) (_ *piper, err error) {
 	}
 	c := &p.config
 	wrong := func(text string) error {
-		return &neural.SetError{Name: set.Name, Text: "its file " + set.Files["config"].Path + " " + text}
+		return neural.Unfit(set.Name, "its file %s %s", set.Files["config"].Path, text)
 	}
 	switch err := json.Unmarshal(text, c); {
 	case err != nil:
@@ -144,7 +143,7 @@ func readText(set catalog.Installed, part string) ([]byte, error) {
 	defer f.Close()
 	text, err := io.ReadAll(io.LimitReader(f, maxText+1))
 	if err == nil && len(text) > maxText {
-		err = &neural.SetError{Name: set.Name, Text: fmt.Sprintf("its file %s has more than %d bytes", set.Files[part].Path, maxText)}
+		err = neural.Unfit(set.Name, "its file %s has more than %d bytes", set.Files[part].Path, maxText)
 	}
 	return text, err
 }

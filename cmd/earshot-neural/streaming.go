@@ -41,7 +41,7 @@ func openStreaming(set catalog.Installed) (*streaming, error) {
 			m.ModelType = string(set.Kind)
 		}
 	default:
-		return nil, &neural.SetError{Name: set.Name, Text: "earshot has no loader for " + string(set.Kind)}
+		return nil, neural.Unfit(set.Name, "earshot has no loader for %s", set.Kind)
 	}
 	if err := hasParts(set, needs...); err != nil {
 		return nil, err
@@ -52,11 +52,11 @@ func openStreaming(set catalog.Installed) (*streaming, error) {
 		DecodingMethod: "greedy_search", // others write letters into silence, and CTC has none
 	})
 	if r == nil {
-		return nil, &neural.SetError{Name: set.Name, Text: "it cannot be loaded"}
+		return nil, neural.Unfit(set.Name, "it cannot be loaded")
 	}
 	s := &streaming{r: r, sure: len(needs) > 2}
 	if s.tail, s.chunk = s.measure(); s.chunk == 0 {
-		return nil, &neural.SetError{Name: set.Name, Text: "it waits for more sound for ever"}
+		return nil, neural.Unfit(set.Name, "it waits for more sound for ever")
 	}
 	return s, nil
 }

@@ -96,13 +96,16 @@ func weight(set catalog.Installed) (bytes int64) {
 	return bytes
 }
 
-// Missing returns the fault that nothing is installed for a language.
+// Missing returns the fault that nothing is installed that does something for a language.
 func Missing(role catalog.Role, language string) error {
-	does := "recognises "
-	if role == catalog.Say {
-		does = "speaks "
+	what, cure := "recognises "+language, "earshot models list; or give the address of a speech server"
+	switch role {
+	case catalog.Say:
+		what = "speaks " + language
+	case catalog.Turn:
+		what, cure = "tells by the sound when somebody has finished", "earshot models get smart-turn; or set speech.turn.engine: auto"
 	}
-	return lasting("no model is installed that "+does+language, "earshot models list; or give the address of a speech server")
+	return lasting("no model is installed that "+what, cure)
 }
 
 // TooSlow returns the fault that a set, which runs that well, is too slow here for who did not choose it.

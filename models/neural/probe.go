@@ -25,10 +25,6 @@ import (
 	"earshot/models/catalog"
 )
 
-// Fast is the speed, as in [Result], from which a set is too slow for who did not choose it: beside
-// it, the machine has other things to do.
-const Fast = 0.5
-
 const (
 	// patience is how long a set may take to be tried. 600 MB from the card of a small machine take
 	// half a minute.
@@ -105,18 +101,15 @@ func (l Library) keep(set catalog.Installed, is record) {
 
 // stamps returns those of all files of a set, and of the program.
 func stamps(set catalog.Installed, program string) (map[string]stamp, error) {
-	is := make(map[string]stamp)
-	for part := range set.Files {
-		about, err := os.Stat(set.File(part))
-		if err != nil || !about.Mode().IsRegular() {
-			return nil, Unfit(set.Name, "its file %s is missing", set.Files[part].Path)
-		}
-		is[set.Files[part].Path] = stamp{about.Size(), about.ModTime().UnixNano()}
+	paths := map[string]string{catalog.Description: filepath.Join(set.Dir, catalog.Description), helper.NeuralProgram: program}
+	for part, f := range set.Files {
+		paths[f.Path] = set.File(part)
 	}
-	for name, path := range map[string]string{catalog.Description: filepath.Join(set.Dir, catalog.Description), helper.NeuralProgram: program} {
+	is := make(map[string]stamp)
+	for name, path := range paths {
 		about, err := os.Stat(path)
-		if err != nil {
-			return nil, err
+		if err != nil || !about.Mode().IsRegular() {
+			return nil, Unfit(set.Name, "its file %s is missing", name)
 		}
 		is[name] = stamp{about.Size(), about.ModTime().UnixNano()}
 	}
