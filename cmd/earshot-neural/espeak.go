@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os/exec"
 	"strings"
 	"time"
@@ -14,13 +15,22 @@ import (
 )
 
 // An espeak finds out how words are pronounced, by the program espeak-ng. That is a program of its
-// own also because of its licence.
+// own also because of its licence. It takes 10 ms to read its own files, so one always waits for words
+// that has done so; it ends when its input does, which is at the latest when this process ends.
 type espeak struct {
 	voice string // such as en-us
 	tied  bool   // sounds of two letters have a ^ between them
+	next  *speller
 }
 
-// spells is how long the program may take; it needs some 20 ms.
+// A speller is one run of the program.
+type speller struct {
+	cmd       *exec.Cmd
+	in        io.WriteCloser
+	out, errs bytes.Buffer
+}
+
+// spells is how long it may take for a sentence; it needs a few milliseconds.
 const spells = 5 * time.Second
 
 // A spellerError says that espeak-ng is not there. It is an [errors.ErrUnsupported].
@@ -38,7 +48,7 @@ func (spellerError) Cure() string { return "sudo apt-get install espeak-ng" }
 func (spellerError) Is(target error) bool { return target == errors.ErrUnsupported }
 
 // spell fills in how the clauses of s sound, and how many sounds each word has.
-func (e espeak) spell(ctx context.Context, s *sentence) error {
+func (e *espeak) spell(ctx context.Context, s *sentence) error {
 	var lines []string
 	for _, c := range s.clauses {
 		lines = append(lines, c.text)
@@ -65,27 +75,28 @@ func (e espeak) spell(ctx context.Context, s *sentence) error {
 }
 
 // run has each line spelt.
-func (e espeak) run(ctx context.Context, lines []string) ([]string, error) {
+func (e *espeak) run(ctx context.Context, lines []string) ([]string, error) {
+	if e.next == nil {
+		if err := e.start(); err != nil {
+			return nil, err
+		}
+	}
+	s := e.next
 	ctx, stop := context.WithTimeout(ctx, spells)
 	defer stop()
-	args := []string{"-q", "--ipa", "-v", e.voice, "-l", "10000", "--stdin"} // each line shorter than that is a clause
-	if e.tied {
-		args = append(args, "--tie=^")
-	}
-	cmd := exec.CommandContext(ctx, "espeak-ng", args...)
-	var in, out, errs bytes.Buffer
+	defer context.AfterFunc(ctx, func() { s.cmd.Process.Kill() })()
 	for _, l := range lines {
-		in.WriteString(plain(l) + "\n")
+		io.WriteString(s.in, plain(l)+"\n") // if that fails, the program says why
 	}
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = &in, &out, &errs
-	err := cmd.Run()
-	switch {
-	case errors.Is(err, exec.ErrNotFound):
-		return nil, spellerError{}
-	case err != nil:
-		return nil, fmt.Errorf("espeak-ng, which says how words sound: %w %.100s", err, strings.TrimSpace(errs.String()))
+	s.in.Close()
+	err := s.cmd.Wait()
+	if e.next = nil; ctx.Err() == nil {
+		e.start() // if that fails, the next words find out
 	}
-	spelt := strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n")
+	if err != nil {
+		return nil, fmt.Errorf("espeak-ng, which says how words sound: %w %.100s", err, strings.TrimSpace(s.errs.String()))
+	}
+	spelt := strings.Split(strings.TrimSuffix(s.out.String(), "\n"), "\n")
 	if len(spelt) != len(lines) {
 		return nil, fmt.Errorf("espeak-ng, which says how words sound, answers with %d lines to %d", len(spelt), len(lines))
 	}
@@ -93,6 +104,26 @@ func (e espeak) run(ctx context.Context, lines []string) ([]string, error) {
 		spelt[i] = strings.TrimSpace(s)
 	}
 	return spelt, nil
+}
+
+// start starts the program for the next words.
+func (e *espeak) start() (err error) {
+	args := []string{"-q", "--ipa", "-v", e.voice, "-l", "10000", "--stdin"} // each line shorter than that is a clause
+	if e.tied {
+		args = append(args, "--tie=^")
+	}
+	s := &speller{cmd: exec.Command("espeak-ng", args...)}
+	s.cmd.Stdout, s.cmd.Stderr = &s.out, &s.errs
+	if s.in, err = s.cmd.StdinPipe(); err == nil {
+		err = s.cmd.Start()
+	}
+	if errors.Is(err, exec.ErrNotFound) {
+		return spellerError{}
+	}
+	if err == nil {
+		e.next = s
+	}
+	return err
 }
 
 // plain returns words without what the program takes for the end of a clause or for markup.
