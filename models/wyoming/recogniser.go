@@ -9,6 +9,7 @@ import (
 
 	"earshot"
 	"earshot/internal/audio"
+	"earshot/models"
 	"earshot/models/remote"
 )
 
@@ -36,7 +37,7 @@ func (r Recogniser) Check(ctx context.Context) error {
 		return err
 	}
 	if len(d.Recognisers) == 0 {
-		return &WrongServerError{r.Server, "recogniser", "wyoming-faster-whisper"}
+		return wrong(r.Server, "recogniser", "wyoming-faster-whisper")
 	}
 	return nil
 }
@@ -129,22 +130,9 @@ func transcript(ctx context.Context, c *conn, partial func(string)) (string, err
 	}
 }
 
-// A WrongServerError says that a server cannot do what it is configured for.
-type WrongServerError struct {
-	Server  Server
-	Wanted  string // what it should be
-	Program string // one that is that
+// wrong returns the fault that a server is not what it should be, with the name of a program that is.
+func wrong(s Server, wanted, program string) error {
+	return models.Fault{
+		Text: fmt.Sprintf("the Wyoming server at %s is no %s", s, wanted), Cure: "give the address of one that is, such as " + program, Lasting: true,
+	}.Err()
 }
-
-// Error says what is wrong.
-func (e *WrongServerError) Error() string {
-	return fmt.Sprintf("the Wyoming server at %s is no %s", e.Server, e.Wanted)
-}
-
-// Cure says what to do.
-func (e *WrongServerError) Cure() string {
-	return "give the address of one that is, such as " + e.Program
-}
-
-// Is reports that a restart does not help.
-func (e *WrongServerError) Is(target error) bool { return target == errors.ErrUnsupported }
