@@ -35,7 +35,7 @@ func (l Library) Sense(check func(context.Context) error) helper.Dialer {
 func (l Library) dialer(role string, check func(context.Context) error, open func(body any) any) helper.Dialer {
 	dial := helper.NewDialer(l.Log, helper.NeuralProgram, role)
 	return func() (helper.Link, error) {
-		return &link{dial: dial, check: check, open: open, started: make(chan struct{}), over: make(chan struct{})}, nil
+		return &link{dial: dial, check: check, open: open, begun: make(chan struct{})}, nil
 	}
 }
 
@@ -45,29 +45,37 @@ type link struct {
 	check func(context.Context) error
 	open  func(body any) any // what the helper is told to open, from what its client says
 
-	of      helper.Link   // once it has started
-	started chan struct{} // closed when it has
-	over    chan struct{} // closed when there is none any more
+	of    helper.Link   // nil if it has not started
+	begun chan struct{} // closed when it has, or never will
 }
 
 // Run implements [helper.Link].
-func (l *link) Run(ctx context.Context, h helper.Handler) (err error) {
-	defer close(l.over)
+func (l *link) Run(ctx context.Context, h helper.Handler) error {
+	err := l.start(ctx)
+	close(l.begun)
+	if l.of == nil {
+		return err
+	}
+	return l.of.Run(ctx, h)
+}
+
+func (l *link) start(ctx context.Context) error {
 	if err := l.check(ctx); ctx.Err() != nil {
 		return nil
 	} else if err != nil {
 		return err
 	}
-	if l.of, err = l.dial(); err != nil {
+	of, err := l.dial()
+	if err != nil {
 		return fmt.Errorf("starting the model: %w", err)
 	}
-	close(l.started)
-	return l.of.Run(ctx, h)
+	l.of = of
+	return nil
 }
 
 // Send implements [helper.Link].
 func (l *link) Send(name string, body any) error {
-	if !l.await() {
+	if <-l.begun; l.of == nil {
 		return helper.ErrGone
 	}
 	if name == wire.OpenName {
@@ -78,18 +86,8 @@ func (l *link) Send(name string, body any) error {
 
 // SendSound implements [helper.Link].
 func (l *link) SendSound(stream uint32, data []byte) error {
-	if !l.await() {
+	if <-l.begun; l.of == nil {
 		return helper.ErrGone
 	}
 	return l.of.SendSound(stream, data)
-}
-
-// await waits until the helper has started, and reports whether it has.
-func (l *link) await() bool {
-	select {
-	case <-l.started:
-		return true
-	case <-l.over:
-		return false
-	}
 }
