@@ -159,10 +159,8 @@ func (c *Chooser) awaitBetter(ctx context.Context, i int) bool {
 
 // sleep waits, and reports whether ctx has not ended meanwhile.
 func sleep(ctx context.Context, long time.Duration) bool {
-	t := time.NewTimer(long)
-	defer t.Stop()
 	select {
-	case <-t.C:
+	case <-time.After(long):
 		return true
 	case <-ctx.Done():
 		return false
