@@ -3,8 +3,11 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 
 	"earshot/internal/audio"
 	"earshot/internal/helper"
@@ -95,12 +98,9 @@ func (n *sensing) take(m helper.Sound) error {
 // begin begins a stream, in place of the one without sound for longest if there are too many.
 func (n *sensing) begin(number uint32) *sensed {
 	if len(n.streams) == wire.MaxSenses {
-		oldest := number
-		for other, st := range n.streams {
-			if oldest == number || st.used < n.streams[oldest].used {
-				oldest = other
-			}
-		}
+		oldest := slices.MinFunc(slices.Collect(maps.Keys(n.streams)), func(a, b uint32) int {
+			return cmp.Compare(n.streams[a].used, n.streams[b].used)
+		})
 		delete(n.streams, oldest)
 	}
 	st := new(sensed)

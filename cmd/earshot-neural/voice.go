@@ -83,24 +83,30 @@ func speakerOf(set catalog.Installed, speaker string, names []string, n int) (in
 }
 
 // A network is a model in ONNX Runtime with one output, which is sound.
-type network struct{ session *onnx.DynamicAdvancedSession }
+type network struct {
+	set     catalog.Installed
+	session *onnx.DynamicAdvancedSession
+}
 
 // openNetwork loads a model whose inputs and output have these names.
 func openNetwork(set catalog.Installed, output string, inputs ...string) (n network, err error) {
+	n.set = set
 	o, err := newOptions(max(1, min(runtime.NumCPU()-1, mostThreads))) // the daemon comes first
 	if err != nil {
 		return n, err
 	}
 	defer o.Destroy()
 	if n.session, err = onnx.NewDynamicAdvancedSession(set.File("model"), inputs, []string{output}, o); err != nil {
-		return n, damagedModel(set, err)
+		return n, n.damaged(err)
 	}
 	return n, nil
 }
 
-// damagedModel returns what an error of ONNX Runtime says of a model.
-func damagedModel(set catalog.Installed, err error) error {
-	return neural.Unfit(set.Name, "its file %s is damaged or of another kind (%.200s)", set.Files["model"].Path, err)
+func (n network) name() string { return n.set.Name }
+
+// damaged returns what an error of ONNX Runtime says of a model.
+func (n network) damaged(err error) error {
+	return neural.Unfit(n.set.Name, "its file %s is damaged or of another kind (%.200s)", n.set.Files["model"].Path, err)
 }
 
 // fact returns what a model says of itself, or "".
@@ -138,7 +144,9 @@ func (n network) run(ctx context.Context, inputs ...onnx.Value) ([]float32, erro
 		}
 	}()
 	out := []onnx.Value{nil}
-	if err := n.session.RunWithOptions(inputs, out, o); err != nil {
+	if err := n.session.RunWithOptions(inputs, out, o); err != nil && ctx.Err() == nil {
+		return nil, n.damaged(err)
+	} else if err != nil {
 		return nil, err
 	}
 	defer out[0].Destroy()
