@@ -5,6 +5,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"maps"
 	"sync"
 	"time"
 
@@ -155,11 +156,7 @@ func (h *hearing) take(m helper.Sound) error {
 func (h *hearing) begin(number uint32) (*stream, error) {
 	over := h.cancelled[number]
 	h.newest = number
-	for n := range h.cancelled {
-		if n <= number {
-			delete(h.cancelled, n)
-		}
-	}
+	maps.DeleteFunc(h.cancelled, func(n uint32, _ bool) bool { return n <= number })
 	if over {
 		return nil, nil
 	}
@@ -258,24 +255,22 @@ func (h *hearing) correct(pcm []float32, text string, confidence float64) (strin
 	default:
 		return text, confidence
 	}
-	type words struct {
-		text       string
-		confidence float64
-	}
-	found := make(chan words, 1)
+	var better string
+	var sure float64
+	found := make(chan struct{})
 	h.parts.Go(func() {
 		defer func() { <-h.correcting }()
 		defer h.s.Guard(steps)()
 		u := h.second.begin()
 		defer u.close()
 		u.feed(pcm)
-		text, confidence := u.finish()
-		found <- words{text, confidence}
+		better, sure = u.finish()
+		close(found)
 	})
 	select {
-	case w := <-found:
-		if w.text != "" {
-			return w.text, w.confidence
+	case <-found:
+		if better != "" {
+			return better, sure
 		}
 	case <-time.After(corrects):
 	}

@@ -64,7 +64,6 @@ func openKokoro(set catalog.Installed, o wire.OpenSay) (_ *kokoro, err error) {
 
 func (k *kokoro) rate() int { return k.hz }
 
-// say implements voice.
 func (k *kokoro) say(ctx context.Context, s *sentence) ([]float32, error) {
 	if err := k.spell(ctx, s); err != nil {
 		return nil, err

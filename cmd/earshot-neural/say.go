@@ -110,10 +110,7 @@ const pieces = 20
 // send sends a sentence, which begins at a sample of the text: where its words begin, and its sound.
 func (t *speaking) send(stream uint32, s *sentence, from int, pcm []float32) error {
 	for some := range slices.Chunk(s.marks(from, len(pcm)), wire.MaxMarks) {
-		t.buf = t.buf[:0]
-		for _, m := range some {
-			t.buf = wire.AppendMark(t.buf, m)
-		}
+		t.buf = wire.AppendMarks(t.buf[:0], some...)
 		if err := t.s.SendSound(stream|wire.Words, t.buf); err != nil {
 			return err
 		}

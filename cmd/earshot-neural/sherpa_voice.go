@@ -69,7 +69,6 @@ func (v *sherpaVoice) name() string { return v.set.Name }
 
 func (v *sherpaVoice) rate() int { return v.tts.SampleRate() }
 
-// say implements voice.
 func (v *sherpaVoice) say(ctx context.Context, s *sentence) ([]float32, error) {
 	made := v.tts.GenerateWithConfig(s.text, &v.how, func([]float32, float32) bool { return ctx.Err() == nil })
 	switch {

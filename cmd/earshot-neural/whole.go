@@ -56,10 +56,8 @@ func openWhole(set catalog.Installed, language string) (*whole, error) {
 	return &whole{r}, nil
 }
 
-// ready implements recogniser.
 func (w *whole) ready() wire.ReadyHear { return wire.ReadyHear{Whole: true, Concurrent: true} }
 
-// begin implements recogniser.
 func (w *whole) begin() utterance { return &collected{r: w.r} }
 
 // A collected utterance is decoded when it has ended.
@@ -68,13 +66,10 @@ type collected struct {
 	pcm []float32
 }
 
-// feed implements utterance.
 func (u *collected) feed(pcm []float32) { u.pcm = append(u.pcm, pcm...) }
 
-// text implements utterance.
 func (u *collected) text() (words string, heard int) { return "", 0 }
 
-// finish implements utterance.
 func (u *collected) finish() (words string, confidence float64) {
 	if len(u.pcm) == 0 {
 		return "", 1
@@ -90,5 +85,4 @@ func (u *collected) finish() (words string, confidence float64) {
 	return is.Text, sureness(is.YsLogProbs)
 }
 
-// close implements utterance.
 func (u *collected) close() { u.pcm = nil }

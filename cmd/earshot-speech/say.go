@@ -64,10 +64,7 @@ func (t *synthesiser) take(m helper.Sound) error {
 // sendMarks sends where the words begin.
 func (t *synthesiser) sendMarks(marks []wire.Mark, stream uint32, send func(uint32, []byte) bool) bool {
 	for some := range slices.Chunk(marks, wire.MaxMarks) {
-		t.buf = t.buf[:0]
-		for _, m := range some {
-			t.buf = wire.AppendMark(t.buf, m)
-		}
+		t.buf = wire.AppendMarks(t.buf[:0], some...)
 		if !send(stream|wire.Words, t.buf) {
 			return false
 		}

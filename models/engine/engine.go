@@ -117,10 +117,8 @@ func (h *health) died(now time.Time, lasting bool) bool {
 
 // choose returns the first engine that need not rest, or else the last.
 func choose(all []health, now time.Time) int {
-	for i, h := range all {
-		if !now.Before(h.until) {
-			return i
-		}
+	if i := slices.IndexFunc(all, func(h health) bool { return !now.Before(h.until) }); i >= 0 {
+		return i
 	}
 	return len(all) - 1
 }

@@ -53,11 +53,7 @@ type stamp struct {
 // have changed since that was found out, or an earshot that has, is verified and tried, which takes
 // from a tenth of a second to some.
 func (l Library) Check(ctx context.Context, set catalog.Installed) (r Result, err error) {
-	program, err := helper.Find(helper.NeuralProgram)
-	if err != nil {
-		return r, err
-	}
-	files, err := stamps(set, program)
+	program, files, err := stamps(set)
 	if err != nil {
 		return r, err
 	}
@@ -76,11 +72,7 @@ func (l Library) Check(ctx context.Context, set catalog.Installed) (r Result, er
 
 // Known returns what is known of a set without trying it. A fault counts as known.
 func (l Library) Known(set catalog.Installed) (r Result, known bool) {
-	program, err := helper.Find(helper.NeuralProgram)
-	if err != nil {
-		return r, false
-	}
-	files, err := stamps(set, program)
+	_, files, err := stamps(set)
 	if err != nil {
 		return r, false
 	}
@@ -99,21 +91,24 @@ func (l Library) keep(set catalog.Installed, is record) {
 	}
 }
 
-// stamps returns those of all files of a set, and of the program.
-func stamps(set catalog.Installed, program string) (map[string]stamp, error) {
+// stamps returns the helper, and the stamps of all files of a set and of the helper.
+func stamps(set catalog.Installed) (program string, is map[string]stamp, err error) {
+	if program, err = helper.Find(helper.NeuralProgram); err != nil {
+		return "", nil, err
+	}
 	paths := map[string]string{catalog.Description: filepath.Join(set.Dir, catalog.Description), helper.NeuralProgram: program}
 	for part, f := range set.Files {
 		paths[f.Path] = set.File(part)
 	}
-	is := make(map[string]stamp)
+	is = make(map[string]stamp)
 	for name, path := range paths {
 		about, err := os.Stat(path)
 		if err != nil || !about.Mode().IsRegular() {
-			return nil, Unfit(set.Name, "its file %s is missing", name)
+			return "", nil, Unfit(set.Name, "its file %s is missing", name)
 		}
 		is[name] = stamp{about.Size(), about.ModTime().UnixNano()}
 	}
-	return is, nil
+	return program, is, nil
 }
 
 // recorded returns what is known of a set with these files.
@@ -124,8 +119,7 @@ func recorded(set catalog.Installed, files map[string]stamp) (r Result, known bo
 	}
 	defer f.Close()
 	var is record
-	text, err := io.ReadAll(io.LimitReader(f, maxRecord))
-	if err != nil || json.Unmarshal(text, &is) != nil || !maps.Equal(is.Files, files) {
+	if json.NewDecoder(io.LimitReader(f, maxRecord)).Decode(&is) != nil || !maps.Equal(is.Files, files) {
 		return r, false
 	}
 	return is.Result, true
