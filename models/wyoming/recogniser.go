@@ -9,7 +9,6 @@ import (
 
 	"earshot"
 	"earshot/internal/audio"
-	"earshot/models"
 	"earshot/models/remote"
 )
 
@@ -32,14 +31,7 @@ type Recogniser struct {
 
 // Check reports why the server cannot recognise speech, as far as it says so.
 func (r Recogniser) Check(ctx context.Context) error {
-	d, err := r.Server.Describe(ctx)
-	if err != nil {
-		return err
-	}
-	if len(d.Recognisers) == 0 {
-		return wrong(r.Server, "recogniser", "wyoming-faster-whisper")
-	}
-	return nil
+	return r.Server.check(ctx, "recogniser", "wyoming-faster-whisper", func(d Description) []Program { return d.Recognisers })
 }
 
 // A transcribe asks a recogniser for the words of what follows.
@@ -128,11 +120,4 @@ func transcript(ctx context.Context, c *conn, partial func(string)) (string, err
 			return strings.TrimSpace(said.Text), nil
 		}
 	}
-}
-
-// wrong returns the fault that a server is not what it should be, with the name of a program that is.
-func wrong(s Server, wanted, program string) error {
-	return models.Fault{
-		Text: fmt.Sprintf("the Wyoming server at %s is no %s", s, wanted), Cure: "give the address of one that is, such as " + program, Lasting: true,
-	}.Err()
 }

@@ -18,14 +18,7 @@ type Voice struct {
 
 // Check reports why the server cannot speak, as far as it says so.
 func (v Voice) Check(ctx context.Context) error {
-	d, err := v.Server.Describe(ctx)
-	if err != nil {
-		return err
-	}
-	if len(d.Voices) == 0 {
-		return wrong(v.Server, "voice", "wyoming-piper")
-	}
-	return nil
+	return v.Server.check(ctx, "voice", "wyoming-piper", func(d Description) []Program { return d.Voices })
 }
 
 // A synthesize asks a voice for a text.
