@@ -12,6 +12,8 @@ import (
 	"strings"
 	"time"
 	"unicode"
+
+	"earshot/models"
 )
 
 // An espeak finds out how words are pronounced, by the program espeak-ng. That is a program of its
@@ -32,20 +34,6 @@ type speller struct {
 
 // spells is how long it may take for a sentence; it needs a few milliseconds.
 const spells = 5 * time.Second
-
-// A spellerError says that espeak-ng is not there. It is an [errors.ErrUnsupported].
-type spellerError struct{}
-
-// Error says so.
-func (spellerError) Error() string {
-	return "the voice needs the program espeak-ng, which is not installed"
-}
-
-// Cure says how to mend it.
-func (spellerError) Cure() string { return "sudo apt-get install espeak-ng" }
-
-// Is reports that the error is lasting.
-func (spellerError) Is(target error) bool { return target == errors.ErrUnsupported }
 
 // spell fills in how the clauses of s sound, and how many sounds each word has.
 func (e *espeak) spell(ctx context.Context, s *sentence) error {
@@ -118,7 +106,7 @@ func (e *espeak) start() (err error) {
 		err = s.cmd.Start()
 	}
 	if errors.Is(err, exec.ErrNotFound) {
-		return spellerError{}
+		return models.Fault{Text: "the voice needs the program espeak-ng, which is not installed", Cure: "sudo apt-get install espeak-ng", Lasting: true}.Err()
 	}
 	if err == nil {
 		e.next = s

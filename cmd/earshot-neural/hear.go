@@ -5,12 +5,12 @@ package main
 import (
 	"context"
 	"fmt"
+	"maps"
 	"sync"
 	"time"
 
 	"earshot/internal/audio"
 	"earshot/internal/helper"
-	"earshot/models"
 	"earshot/models/wire"
 )
 
@@ -38,29 +38,14 @@ const (
 
 // hear recognises with the set of models that the daemon names; see package wire. When it is slow,
 // the sound of each utterance waits in memory, up to its longest; the daemon bounds their number.
-func hear(ctx context.Context, s *helper.Server, _ []string) error {
-	ctx, stop := context.WithCancel(ctx)
+func hear(_ context.Context, s *helper.Server, _ []string) error {
 	h := &hearing{
 		s: s, Requests: wire.NewRequests[wire.OpenHear](), correcting: make(chan struct{}, 1),
 		streams: make(map[uint32]*stream), cancelled: make(map[uint32]bool),
 	}
 	defer h.parts.Wait()
-	defer stop()
-	ended := make(chan error, 1)
-	h.parts.Go(func() { ended <- s.Controls(h.control) })
-	select {
-	case <-h.Opened:
-	case err := <-ended:
-		return err
-	}
-	if err := h.open(); err != nil {
-		s.Send(wire.FaultName, models.NewFault(err))
-		return <-ended // the fault is in a pipe, which must stay open until it was read
-	}
-	if err := s.Send(wire.ReadyName, h.first.ready()); err != nil {
-		return err
-	}
-	return s.Sounds(func(m helper.Sound) error { return h.take(ctx, m) })
+	defer h.stop()
+	return h.Serve(s, h.control, h.open, h.take)
 }
 
 // A hearing is all that is heard by one process.
@@ -81,7 +66,7 @@ type hearing struct {
 // A stream is the sound of an utterance on its way to its goroutine.
 type stream struct {
 	number uint32
-	more   chan struct{} // of capacity 1: there is something new
+	more   sync.Cond // anything below
 
 	// Under the mutex of its hearing:
 	pcm   []int16 // that was not heard yet
@@ -90,21 +75,31 @@ type stream struct {
 	over  bool // it was cancelled
 }
 
-// poke wakes the goroutine of a stream.
-func (st *stream) poke() {
-	select {
-	case st.more <- struct{}{}:
-	default:
+// cancel ends a stream early.
+func (st *stream) cancel() {
+	st.over = true
+	st.more.Signal()
+}
+
+// stop cancels all streams.
+func (h *hearing) stop() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, st := range h.streams {
+		st.cancel()
 	}
 }
 
 // open loads the sets.
-func (h *hearing) open() (err error) {
+func (h *hearing) open() (ready any, err error) {
 	defer h.s.Guard(opens)()
-	if h.first, err = openRecogniser(h.Config.Set, h.Config.Language); err == nil && h.Config.Second != "" {
+	if h.first, err = openRecogniser(h.Config.Set, h.Config.Language); err != nil {
+		return nil, err
+	}
+	if h.Config.Second != "" {
 		h.second, err = openRecogniser(h.Config.Second, h.Config.Language)
 	}
-	return err
+	return h.first.ready(), err
 }
 
 // control handles the daemon's messages.
@@ -119,8 +114,7 @@ func (h *hearing) control(c helper.Control) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if st := h.streams[m.Stream]; st != nil {
-		st.over = true
-		st.poke()
+		st.cancel()
 	} else if m.Stream > h.newest {
 		if len(h.cancelled) == mostStreams {
 			return fmt.Errorf("%w: too many are cancelled that never began", helper.ErrProtocol)
@@ -131,7 +125,7 @@ func (h *hearing) control(c helper.Control) error {
 }
 
 // take handles sound.
-func (h *hearing) take(ctx context.Context, m helper.Sound) error {
+func (h *hearing) take(m helper.Sound) error {
 	if m.Stream&wire.Spot != 0 {
 		return nil // it seeks no phrases
 	}
@@ -140,7 +134,7 @@ func (h *hearing) take(ctx context.Context, m helper.Sound) error {
 	st := h.streams[m.Stream]
 	if st == nil && m.Stream > h.newest {
 		var err error
-		if st, err = h.begin(ctx, m.Stream); err != nil {
+		if st, err = h.begin(m.Stream); err != nil {
 			return err
 		}
 	}
@@ -154,29 +148,25 @@ func (h *hearing) take(ctx context.Context, m helper.Sound) error {
 		st.taken += n
 	}
 	st.ended = len(m.Data) == 0
-	st.poke()
+	st.more.Signal()
 	return nil
 }
 
 // begin begins an utterance, and returns nil if it was cancelled already.
-func (h *hearing) begin(ctx context.Context, number uint32) (*stream, error) {
+func (h *hearing) begin(number uint32) (*stream, error) {
 	over := h.cancelled[number]
 	h.newest = number
-	for n := range h.cancelled {
-		if n <= number {
-			delete(h.cancelled, n)
-		}
-	}
+	maps.DeleteFunc(h.cancelled, func(n uint32, _ bool) bool { return n <= number })
 	if over {
 		return nil, nil
 	}
 	if len(h.streams) == mostStreams {
 		return nil, fmt.Errorf("%w: too many utterances at once", helper.ErrProtocol)
 	}
-	st := &stream{number: number, more: make(chan struct{}, 1)}
+	st := &stream{number: number, more: sync.Cond{L: &h.mu}}
 	h.streams[number] = st
 	h.parts.Go(func() {
-		h.hear(ctx, st)
+		h.hear(st)
 		h.mu.Lock()
 		defer h.mu.Unlock()
 		delete(h.streams, number)
@@ -186,35 +176,25 @@ func (h *hearing) begin(ctx context.Context, number uint32) (*stream, error) {
 
 // next returns the next samples of a stream, at most those until the next interim result, in buf. It
 // waits for them, and reports false when there are no more.
-func (h *hearing) next(ctx context.Context, st *stream, heard int, buf []float32) (pcm []float32, ok bool) {
-	for {
-		h.mu.Lock()
-		n := min(len(st.pcm), partialEvery-heard%partialEvery)
-		pcm = buf[:n]
-		for i, s := range st.pcm[:n] {
-			pcm[i] = float32(s) / (1 << 15)
-		}
-		st.pcm = st.pcm[:copy(st.pcm, st.pcm[n:])] // there is room again for what comes
-		ended, over := st.ended, st.over
-		h.mu.Unlock()
-		switch {
-		case over:
-			return nil, false
-		case n > 0:
-			return pcm, true
-		case ended:
-			return nil, false
-		}
-		select {
-		case <-st.more:
-		case <-ctx.Done():
-			return nil, false
-		}
+func (h *hearing) next(st *stream, heard int, buf []float32) (pcm []float32, ok bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for len(st.pcm) == 0 && !st.ended && !st.over {
+		st.more.Wait()
 	}
+	if st.over || len(st.pcm) == 0 {
+		return nil, false
+	}
+	pcm = buf[:min(len(st.pcm), partialEvery-heard%partialEvery)]
+	for i := range pcm {
+		pcm[i] = float32(st.pcm[i]) / (1 << 15)
+	}
+	st.pcm = st.pcm[:copy(st.pcm, st.pcm[len(pcm):])] // there is room again for what comes
+	return pcm, true
 }
 
 // hear recognises an utterance.
-func (h *hearing) hear(ctx context.Context, st *stream) {
+func (h *hearing) hear(st *stream) {
 	u := h.first.begin()
 	defer u.close()
 	var all []float32 // if it is to be corrected
@@ -222,7 +202,7 @@ func (h *hearing) hear(ctx context.Context, st *stream) {
 	buf := make([]float32, partialEvery)
 	heard := 0
 	for {
-		pcm, ok := h.next(ctx, st, heard, buf)
+		pcm, ok := h.next(st, heard, buf)
 		if !ok {
 			break
 		}
@@ -236,24 +216,24 @@ func (h *hearing) hear(ctx context.Context, st *stream) {
 		said = text
 		h.s.Send(wire.PartialName, wire.Hypothesis{Stream: st.number, Text: tidy(text), Heard: based})
 	}
-	if h.gone(ctx, st) {
+	if h.gone(st) {
 		return
 	}
 	text, confidence := h.finish(u)
 	if text != "" && h.second != nil {
 		text, confidence = h.correct(all, text, confidence)
 	}
-	if h.gone(ctx, st) {
+	if h.gone(st) {
 		return
 	}
 	h.s.Send(wire.FinalName, wire.Hypothesis{Stream: st.number, Text: tidy(text), Heard: heard, Confidence: confidence})
 }
 
 // gone reports whether nobody wants the words of a stream any more.
-func (h *hearing) gone(ctx context.Context, st *stream) bool {
+func (h *hearing) gone(st *stream) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return st.over || ctx.Err() != nil
+	return st.over
 }
 
 func (h *hearing) step(u utterance, pcm []float32) (text string, heard int) {
@@ -275,28 +255,24 @@ func (h *hearing) correct(pcm []float32, text string, confidence float64) (strin
 	default:
 		return text, confidence
 	}
-	type words struct {
-		text       string
-		confidence float64
-	}
-	found := make(chan words, 1)
+	var better string
+	var sure float64
+	found := make(chan struct{})
 	h.parts.Go(func() {
 		defer func() { <-h.correcting }()
 		defer h.s.Guard(steps)()
 		u := h.second.begin()
 		defer u.close()
 		u.feed(pcm)
-		text, confidence := u.finish()
-		found <- words{text, confidence}
+		better, sure = u.finish()
+		close(found)
 	})
-	late := time.NewTimer(corrects)
-	defer late.Stop()
 	select {
-	case w := <-found:
-		if w.text != "" {
-			return w.text, w.confidence
+	case <-found:
+		if better != "" {
+			return better, sure
 		}
-	case <-late.C:
+	case <-time.After(corrects):
 	}
 	return text, confidence
 }

@@ -5,9 +5,9 @@ package main
 import (
 	"context"
 	"encoding/binary"
-	"fmt"
-	"math"
+	"io"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -19,13 +19,12 @@ import (
 // A kokoro is a voice of the kind of Kokoro or Kitten: a network that speaks in a style, of which each
 // speaker has one, or one for each number of sounds.
 type kokoro struct {
-	set    catalog.Installed
-	net    network
+	network
+	espeak
 	ids    map[string]int64
 	styles [][]float32
 	hz     int
 	speed  float32
-	espeak
 }
 
 // maxSounds is how many sounds Kokoro takes at once.
@@ -35,7 +34,7 @@ func openKokoro(set catalog.Installed, o wire.OpenSay) (_ *kokoro, err error) {
 	if err := hasParts(set, "model", "voices", "tokens"); err != nil {
 		return nil, err
 	}
-	k := &kokoro{set: set, speed: float32(o.Speed)}
+	k := &kokoro{speed: float32(o.Speed)}
 	if k.ids, err = readTokens(set); err != nil {
 		return nil, err
 	}
@@ -43,19 +42,19 @@ func openKokoro(set catalog.Installed, o wire.OpenSay) (_ *kokoro, err error) {
 	if set.Kind == catalog.Kitten {
 		inputs[0], output = "input_ids", "waveform"
 	}
-	if k.net, err = openNetwork(set, output, inputs...); err != nil {
+	if k.network, err = openNetwork(set, output, inputs...); err != nil {
 		return nil, err
 	}
-	names := strings.FieldsFunc(k.net.fact("speaker_names"), func(r rune) bool { return r == ',' })
-	n := k.net.number("n_speakers")
+	names := strings.FieldsFunc(k.fact("speaker_names"), func(r rune) bool { return r == ',' })
+	n := k.number("n_speakers")
 	speaker, err := speakerOf(set, o.Speaker, names, n)
 	if err != nil {
 		return nil, err
 	}
-	if k.styles, err = readStyles(set, k.net.fact("style_dim"), speaker, n); err != nil {
+	if k.styles, err = readStyles(set, k.fact("style_dim"), speaker, n); err != nil {
 		return nil, err
 	}
-	k.hz = k.net.number("sample_rate")
+	k.hz = k.number("sample_rate")
 	k.espeak.voice = "en-us"
 	if k.tied = set.Kind == catalog.Kokoro; k.tied && speaker < len(names) && strings.HasPrefix(names[speaker], "b") { // bf_emma, bm_george: British
 		k.espeak.voice = "en-gb"
@@ -63,11 +62,8 @@ func openKokoro(set catalog.Installed, o wire.OpenSay) (_ *kokoro, err error) {
 	return k, nil
 }
 
-func (k *kokoro) name() string { return k.set.Name }
-
 func (k *kokoro) rate() int { return k.hz }
 
-// say implements voice.
 func (k *kokoro) say(ctx context.Context, s *sentence) ([]float32, error) {
 	if err := k.spell(ctx, s); err != nil {
 		return nil, err
@@ -92,11 +88,7 @@ func (k *kokoro) say(ctx context.Context, s *sentence) ([]float32, error) {
 		return nil, nil
 	}
 	style := k.styles[min(n, len(k.styles))-1]
-	pcm, err := k.net.run(ctx, row(append(ids, 0)), row(style), vector(k.speed))
-	if err != nil && ctx.Err() == nil {
-		err = damagedModel(k.set, err)
-	}
-	return pcm, err
+	return k.network.run(ctx, row(append(ids, 0)), row(style), vector(k.speed))
 }
 
 // readTokens reads the numbers of the sounds.
@@ -107,7 +99,7 @@ func readTokens(set catalog.Installed) (map[string]int64, error) {
 	}
 	ids, wrong := parseTokens(string(text))
 	if wrong != "" {
-		return nil, &neural.SetError{Name: set.Name, Text: fmt.Sprintf("its file %s is not a list of sounds: %.40q", set.Files["tokens"].Path, strings.TrimSuffix(wrong, "\n"))}
+		return nil, neural.Unfit(set.Name, "its file %s is not a list of sounds: %.40q", set.Files["tokens"].Path, strings.TrimSuffix(wrong, "\n"))
 	}
 	return ids, nil
 }
@@ -135,7 +127,7 @@ func readStyles(set catalog.Installed, dimensions string, speaker, n int) ([][]f
 	rows, err1 := strconv.Atoi(strings.TrimSpace(all[0]))
 	wide, err2 := strconv.Atoi(strings.TrimSpace(all[len(all)-1]))
 	if err1 != nil || err2 != nil || rows < 1 || wide < 1 || n < 1 || rows*wide > 1<<20 || n > 1<<10 {
-		return nil, &neural.SetError{Name: set.Name, Text: fmt.Sprintf("its model does not say what styles it has: %.40q for %d speakers", dimensions, n)}
+		return nil, neural.Unfit(set.Name, "its model does not say what styles it has: %.40q for %d speakers", dimensions, n)
 	}
 	f, err := os.Open(set.File("voices"))
 	if err != nil {
@@ -148,20 +140,13 @@ func readStyles(set catalog.Installed, dimensions string, speaker, n int) ([][]f
 	}
 	size := 4 * rows * wide
 	if about.Size() != int64(n*size) {
-		return nil, &neural.SetError{Name: set.Name, Text: fmt.Sprintf("its file %s has %d bytes instead of %d", set.Files["voices"].Path, about.Size(), n*size)}
+		return nil, neural.Unfit(set.Name, "its file %s has %d bytes instead of %d", set.Files["voices"].Path, about.Size(), n*size)
 	}
-	b := make([]byte, size)
-	if _, err := f.ReadAt(b, int64(speaker*size)); err != nil {
+	values := make([]float32, rows*wide)
+	if err := binary.Read(io.NewSectionReader(f, int64(speaker*size), int64(size)), binary.LittleEndian, values); err != nil {
 		return nil, err
 	}
-	styles := make([][]float32, rows)
-	for i := range styles {
-		for range wide {
-			styles[i] = append(styles[i], math.Float32frombits(binary.LittleEndian.Uint32(b)))
-			b = b[4:]
-		}
-	}
-	return styles, nil
+	return slices.Collect(slices.Chunk(values, wide)), nil
 }
 
 // Kokoro was trained with other letters for some sounds than espeak-ng has, which puts a ^ into those

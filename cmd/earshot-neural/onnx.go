@@ -3,7 +3,6 @@
 package main
 
 import (
-	"fmt"
 	"slices"
 
 	onnx "github.com/yalue/onnxruntime_go"
@@ -14,19 +13,44 @@ import (
 	"earshot/models/neural"
 )
 
-// openModel loads the only file of a set into ONNX Runtime, for tensors with these names. It runs on
-// one thread, which does not spin. The shapes of its inputs go to bind, which makes the tensors.
-func openModel(set catalog.Installed, inputs, outputs []string, bind func(shapes map[string]onnx.Shape) (in, out []onnx.Value, err error)) (*onnx.AdvancedSession, error) {
+// newOptions opens ONNX Runtime, and returns options for a model on so many threads. Those that wait
+// take no time.
+func newOptions(threads int) (*onnx.SessionOptions, error) {
 	if err := openRuntime(); err != nil {
 		return nil, err
+	}
+	o, err := onnx.NewSessionOptions()
+	if err == nil {
+		err = o.SetIntraOpNumThreads(threads)
+	}
+	if err == nil {
+		err = o.AddSessionConfigEntry("session.intra_op.allow_spinning", "0")
+	}
+	return o, err
+}
+
+// openModel loads the only file of the set in a folder, which is of that kind, for tensors with these
+// names. It runs on one thread. The shapes of its inputs go to bind, which makes the tensors.
+func openModel(dir string, role catalog.Role, kind catalog.Kind, inputs, outputs []string, bind func(shapes map[string]onnx.Shape) (in, out []onnx.Value, err error)) (*onnx.AdvancedSession, error) {
+	set, err := openSet(dir)
+	if err != nil {
+		return nil, err
+	}
+	if set.Role != role || set.Kind != kind {
+		return nil, neural.Unfit(set.Name, "earshot has no loader for %s", set.Kind)
 	}
 	if err := hasParts(set, "model"); err != nil {
 		return nil, err
 	}
+	o, err := newOptions(1)
+	if err != nil {
+		return nil, err
+	}
+	defer o.Destroy()
 	path := set.File("model")
 	has, gives, err := onnx.GetInputOutputInfo(path)
 	if err != nil {
-		return nil, &neural.SetError{Name: set.Name, Text: fmt.Sprintf("its file %s is damaged (%v)", set.Files["model"].Path, err)}
+		return nil, neural.Unfit(set.Name, "its file %s is damaged (%v)", set.Files["model"].Path, err)
 	}
 	shapes := make(map[string]onnx.Shape)
 	for _, i := range slices.Concat(has, gives) {
@@ -34,27 +58,19 @@ func openModel(set catalog.Installed, inputs, outputs []string, bind func(shapes
 	}
 	for _, name := range slices.Concat(inputs, outputs) {
 		if _, ok := shapes[name]; !ok {
-			return nil, &neural.SetError{Name: set.Name, Text: fmt.Sprintf("it has no tensor %s, so it is not of the kind %s", name, set.Kind)}
+			return nil, neural.Unfit(set.Name, "it has no tensor %s, so it is not of the kind %s", name, set.Kind)
 		}
 	}
 	in, out, err := bind(shapes)
 	if err != nil {
 		return nil, err
 	}
-	o, err := onnx.NewSessionOptions()
-	if err != nil {
-		return nil, err
-	}
-	defer o.Destroy()
-	if err := o.SetIntraOpNumThreads(1); err != nil {
-		return nil, err
-	}
 	s, err := onnx.NewAdvancedSession(path, inputs, outputs, in, out, o)
 	if err != nil {
-		return nil, &neural.SetError{Name: set.Name, Text: err.Error()}
+		return nil, neural.Unfit(set.Name, "%v", err)
 	}
 	if err := s.Run(); err != nil { // with zeros: shapes that do not fit show only then
-		return nil, &neural.SetError{Name: set.Name, Text: fmt.Sprintf("it is not of the kind %s (%v)", set.Kind, err)}
+		return nil, neural.Unfit(set.Name, "it is not of the kind %s (%v)", set.Kind, err)
 	}
 	return s, nil
 }
@@ -87,16 +103,9 @@ func (v *voiceState) add(sample float32) bool {
 }
 
 // openVoices loads a model that says whether there is a voice.
-func openVoices(dir string) (*voiceModel, error) {
-	set, err := openSet(dir)
-	if err != nil {
-		return nil, err
-	}
-	if set.Role != catalog.VAD || set.Kind != catalog.Silero {
-		return nil, &neural.SetError{Name: set.Name, Text: "earshot has no loader for " + string(set.Kind)}
-	}
-	m := new(voiceModel)
-	m.session, err = openModel(set, []string{"input", "state", "sr"}, []string{"output", "stateN"}, m.bind)
+func openVoices(dir string) (m *voiceModel, err error) {
+	m = new(voiceModel)
+	m.session, err = openModel(dir, catalog.VAD, catalog.Silero, []string{"input", "state", "sr"}, []string{"output", "stateN"}, m.bind)
 	return m, err
 }
 
@@ -143,16 +152,9 @@ type turnModel struct {
 }
 
 // openTurns loads a model that says whether a speaker has finished.
-func openTurns(dir string) (*turnModel, error) {
-	set, err := openSet(dir)
-	if err != nil {
-		return nil, err
-	}
-	if set.Role != catalog.Turn || set.Kind != catalog.SmartTurn {
-		return nil, &neural.SetError{Name: set.Name, Text: "earshot has no loader for " + string(set.Kind)}
-	}
-	m := &turnModel{picture: mel.New()}
-	m.session, err = openModel(set, []string{"input_features"}, []string{"logits"}, m.bind)
+func openTurns(dir string) (m *turnModel, err error) {
+	m = &turnModel{picture: mel.New()}
+	m.session, err = openModel(dir, catalog.Turn, catalog.SmartTurn, []string{"input_features"}, []string{"logits"}, m.bind)
 	return m, err
 }
 

@@ -6,7 +6,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"fmt"
 	"io"
 	"os"
 
@@ -23,12 +22,11 @@ const maxText = 4 << 20
 
 // A piper is a voice of Piper's kind.
 type piper struct {
-	set     catalog.Installed
-	net     network
+	network
+	espeak
 	config  piperConfig
 	speaker int
 	speed   float64
-	espeak
 }
 
 // A piperConfig is the file beside a voice.
@@ -53,14 +51,14 @@ func openPiper(set catalog.Installed, o wire.OpenSay) (_ *piper, err error) {
 	if err := hasParts(set, "model", "config"); err != nil {
 		return nil, err
 	}
-	p := &piper{set: set, speed: o.Speed}
+	p := &piper{speed: o.Speed}
 	text, err := readText(set, "config")
 	if err != nil {
 		return nil, err
 	}
 	c := &p.config
 	wrong := func(text string) error {
-		return &neural.SetError{Name: set.Name, Text: "its file " + set.Files["config"].Path + " " + text}
+		return neural.Unfit(set.Name, "its file %s %s", set.Files["config"].Path, text)
 	}
 	switch err := json.Unmarshal(text, c); {
 	case err != nil:
@@ -82,11 +80,9 @@ func openPiper(set catalog.Installed, o wire.OpenSay) (_ *piper, err error) {
 	if c.Speakers > 1 {
 		inputs = append(inputs, "sid")
 	}
-	p.net, err = openNetwork(set, "output", inputs...)
+	p.network, err = openNetwork(set, "output", inputs...)
 	return p, err
 }
-
-func (p *piper) name() string { return p.set.Name }
 
 func (p *piper) rate() int { return p.config.Audio.Rate }
 
@@ -104,11 +100,7 @@ func (p *piper) say(ctx context.Context, s *sentence) ([]float32, error) {
 	if p.config.Speakers > 1 {
 		in = append(in, vector(int64(p.speaker)))
 	}
-	pcm, err := p.net.run(ctx, in...)
-	if err != nil && ctx.Err() == nil {
-		err = damagedModel(p.set, err)
-	}
-	return pcm, err
+	return p.network.run(ctx, in...)
 }
 
 // encode returns the numbers of the sounds of a sentence, and how many of its sounds it knows.
@@ -144,7 +136,7 @@ func readText(set catalog.Installed, part string) ([]byte, error) {
 	defer f.Close()
 	text, err := io.ReadAll(io.LimitReader(f, maxText+1))
 	if err == nil && len(text) > maxText {
-		err = &neural.SetError{Name: set.Name, Text: fmt.Sprintf("its file %s has more than %d bytes", set.Files[part].Path, maxText)}
+		err = neural.Unfit(set.Name, "its file %s has more than %d bytes", set.Files[part].Path, maxText)
 	}
 	return text, err
 }

@@ -5,9 +5,9 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"math"
 	"os"
+	"slices"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -20,9 +20,15 @@ import (
 	"earshot/models/wire"
 )
 
-// probes try a set of each role: they load it, use it on something that it may not understand, and
-// say how well that went. They may leave out its memory.
-var probes = map[catalog.Role]func(catalog.Installed) (neural.Result, error){
+// A probed set is ready to be used on something that it may not understand. Use returns how many seconds
+// of sound that was.
+type probed struct {
+	use    func() (seconds float64, err error)
+	result neural.Result // as far as it is known already
+}
+
+// probes load a set of each role.
+var probes = map[catalog.Role]func(catalog.Installed) (probed, error){
 	catalog.Hear:    probeRecogniser,
 	catalog.Correct: probeRecogniser,
 	catalog.Say:     probeVoice,
@@ -56,111 +62,103 @@ func probeSet(dir string) (r neural.Result, err error) {
 	if err != nil {
 		return r, err
 	}
-	try := probes[set.Role]
-	if try == nil {
-		return r, &neural.SetError{Name: set.Name, Text: fmt.Sprintf("earshot has no use for the role %s", set.Role)}
+	load := probes[set.Role]
+	if load == nil {
+		return r, neural.Unfit(set.Name, "earshot has no use for the role %s", set.Role)
 	}
-	if r, err = try(set); err != nil {
+	began := time.Now()
+	p, err := load(set)
+	if err != nil {
 		return r, err
 	}
-	used, err := usage()
-	r.Memory = used.Maxrss << 10
+	r = p.result
+	r.Start = time.Since(began).Seconds()
+	before, err := usage()
+	if err != nil {
+		return r, err
+	}
+	began = time.Now()
+	sound, err := p.use()
+	if err != nil {
+		return r, err
+	}
+	took := time.Since(began)
+	after, err := usage()
+	// Other programs on a busy machine do not count, and several threads of this one count as one.
+	computed := min(took, processor(after)-processor(before)).Seconds()
+	if set.Role == catalog.Say {
+		r.First = computed
+	}
+	r.Speed, r.Memory = computed/sound, after.Maxrss<<10
 	return r, err
 }
 
-// probeRecogniser probes a set that recognises.
-func probeRecogniser(set catalog.Installed) (r neural.Result, err error) {
-	began := time.Now()
+func probeRecogniser(set catalog.Installed) (p probed, err error) {
 	recogniser, err := openRecogniser(set.Dir, "")
 	if err != nil {
-		return r, err
+		return p, err
 	}
 	ready := recogniser.ready()
-	r.Start, r.Chunk, r.Tail = time.Since(began).Seconds(), ready.Chunk, ready.Tail
+	p.result.Chunk, p.result.Tail = ready.Chunk, ready.Tail
 	const still, long = audio.Rate, 3 * audio.Rate
 	sound := append(make([]float32, still), sweep(long)...)
-	watch, err := start()
-	if err != nil {
-		return r, err
+	p.use = func() (float64, error) {
+		u := recogniser.begin()
+		defer u.close()
+		for some := range slices.Chunk(sound, partialEvery) {
+			u.feed(some)
+		}
+		u.finish()
+		return (still + long) / audio.Rate, nil
 	}
-	u := recogniser.begin()
-	defer u.close()
-	for ; len(sound) > 0; sound = sound[partialEvery:] {
-		u.feed(sound[:partialEvery])
-	}
-	u.finish()
-	computed, err := watch.seconds()
-	r.Speed = computed / ((still + long) / audio.Rate)
-	return r, err
+	return p, nil
 }
 
-// probeVoice probes a voice.
-func probeVoice(set catalog.Installed) (r neural.Result, err error) {
-	began := time.Now()
+func probeVoice(set catalog.Installed) (p probed, err error) {
 	v, err := openVoice(context.Background(), wire.OpenSay{Set: set.Dir})
 	if err != nil {
-		return r, err
+		return p, err
 	}
-	r.Start, r.Rate = time.Since(began).Seconds(), v.rate()
-	watch, err := start()
-	if err != nil {
-		return r, err
+	p.result.Rate = v.rate()
+	p.use = func() (float64, error) {
+		pcm, err := synthesise(context.Background(), v, &divide("This is how I sound today.")[0])
+		return float64(len(pcm)) / float64(v.rate()), err
 	}
-	pcm, err := synthesise(context.Background(), v, &divide("This is how I sound today.")[0])
-	if err != nil {
-		return r, err
-	}
-	r.First, err = watch.seconds()
-	r.Speed = r.First * float64(r.Rate) / float64(len(pcm))
-	return r, err
+	return p, nil
 }
 
-// probeVoices probes a set that says whether there is a voice.
-func probeVoices(set catalog.Installed) (r neural.Result, err error) {
-	began := time.Now()
+func probeVoices(set catalog.Installed) (p probed, err error) {
 	m, err := openVoices(set.Dir)
-	if err != nil {
-		return r, err
-	}
-	r.Start = time.Since(began).Seconds()
-	watch, err := start()
-	if err != nil {
-		return r, err
-	}
-	var state voiceState
-	for _, sample := range sweep(audio.Rate) {
-		if !state.add(sample) {
-			continue
+	sound := sweep(audio.Rate)
+	p.use = func() (float64, error) {
+		var state voiceState
+		for _, sample := range sound {
+			if !state.add(sample) {
+				continue
+			}
+			if _, err := m.judge(&state); err != nil {
+				return 0, err
+			}
 		}
-		if _, err := m.judge(&state); err != nil {
-			return r, err
-		}
+		return 1, nil
 	}
-	r.Speed, err = watch.seconds()
-	return r, err
+	return p, err
 }
 
-// probeTurns probes a set that says whether a speaker has finished. While somebody is silent it is
-// asked five times a second; one that needs half of that time answers as late as the daemon waits.
-func probeTurns(set catalog.Installed) (r neural.Result, err error) {
-	began := time.Now()
+// probeTurns: while somebody is silent the model is asked five times a second; one that needs half of
+// that time answers as late as the daemon waits.
+func probeTurns(set catalog.Installed) (p probed, err error) {
 	m, err := openTurns(set.Dir)
-	if err != nil {
-		return r, err
-	}
-	r.Start = time.Since(began).Seconds()
 	sound := sweep(mel.Samples)
-	watch, err := start()
-	if err != nil {
-		return r, err
-	}
-	for range 5 {
-		if _, err := m.judge(sound); err != nil {
-			return r, err
+	p.use = func() (float64, error) {
+		for range 5 {
+			if _, err := m.judge(sound); err != nil {
+				return 0, err
+			}
 		}
+		return 1, nil
 	}
-	r.Speed, err = watch.seconds()
-	return r, err
+	return p, err
 }
 
 // sweep returns a tone that rises from 200 to 4000 Hz: every band of a model is in it.
@@ -174,26 +172,8 @@ func sweep(long int) []float32 {
 	return pcm
 }
 
-// A stopwatch measures computing. Other programs on a busy machine do not count, and several threads
-// of this one count as one.
-type stopwatch struct {
-	began time.Time
-	used  time.Duration
-}
-
-func start() (w stopwatch, err error) {
-	used, err := usage()
-	return stopwatch{time.Now(), computed(used)}, err
-}
-
-// seconds returns how long was computed since it was started.
-func (w stopwatch) seconds() (float64, error) {
-	used, err := usage()
-	return min(time.Since(w.began), computed(used)-w.used).Seconds(), err
-}
-
-// computed returns the processor's time in u.
-func computed(u unix.Rusage) time.Duration { return time.Duration(u.Utime.Nano() + u.Stime.Nano()) }
+// processor returns the processor's time in u.
+func processor(u unix.Rusage) time.Duration { return time.Duration(u.Utime.Nano() + u.Stime.Nano()) }
 
 // usage returns what this process has used.
 func usage() (u unix.Rusage, err error) {

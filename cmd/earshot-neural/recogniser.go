@@ -3,7 +3,6 @@
 package main
 
 import (
-	"fmt"
 	"os"
 	"strings"
 
@@ -47,7 +46,7 @@ func openRecogniser(dir, language string) (recogniser, error) {
 	case catalog.Correct:
 		return openWhole(set, language)
 	}
-	return nil, &neural.SetError{Name: set.Name, Text: "it is no recogniser"}
+	return nil, neural.Unfit(set.Name, "it is no recogniser")
 }
 
 // openSet reads the description of a set, whose files are all there.
@@ -58,7 +57,7 @@ func openSet(dir string) (catalog.Installed, error) {
 	}
 	for part := range set.Files {
 		if about, err := os.Stat(set.File(part)); err != nil || about.IsDir() {
-			return set, &neural.SetError{Name: set.Name, Text: "its file " + set.Files[part].Path + " is missing"}
+			return set, neural.Unfit(set.Name, "its file %s is missing", set.Files[part].Path)
 		}
 	}
 	return set, nil
@@ -68,7 +67,7 @@ func openSet(dir string) (catalog.Installed, error) {
 func hasParts(set catalog.Installed, parts ...string) error {
 	for _, part := range parts {
 		if set.File(part) == "" {
-			return &neural.SetError{Name: set.Name, Text: fmt.Sprintf("a %s has a file %s, and its description names none", set.Kind, part)}
+			return neural.Unfit(set.Name, "a %s has a file %s, and its description names none", set.Kind, part)
 		}
 	}
 	return nil

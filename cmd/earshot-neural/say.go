@@ -19,23 +19,7 @@ import (
 // the daemon is slow to take the sound, the next sentence is not begun.
 func say(ctx context.Context, s *helper.Server, _ []string) error {
 	t := &speaking{s: s, Requests: wire.NewRequests[wire.OpenSay](), stop: func() {}}
-	var parts sync.WaitGroup
-	defer parts.Wait()
-	ended := make(chan error, 1)
-	parts.Go(func() { ended <- s.Controls(t.control) })
-	select {
-	case <-t.Opened:
-	case err := <-ended:
-		return err
-	}
-	if err := t.open(ctx); err != nil {
-		s.Send(wire.FaultName, models.NewFault(err))
-		return <-ended // the fault is in a pipe, which must stay open until it was read
-	}
-	if err := s.Send(wire.ReadyName, wire.ReadySay{Rate: t.voice.rate(), Voice: fmt.Sprintf("%+v", t.Config)}); err != nil {
-		return err
-	}
-	return s.Sounds(func(m helper.Sound) error { return t.take(ctx, m) })
+	return t.Serve(s, t.control, func() (any, error) { return t.open(ctx) }, func(m helper.Sound) error { return t.take(ctx, m) })
 }
 
 // A speaking turns texts into sound. All of it but its requests belongs to one goroutine.
@@ -50,10 +34,12 @@ type speaking struct {
 	stop   context.CancelFunc // ends it
 }
 
-func (t *speaking) open(ctx context.Context) (err error) {
+func (t *speaking) open(ctx context.Context) (ready any, err error) {
 	defer t.s.Guard(opens)()
-	t.voice, err = openVoice(ctx, t.Config)
-	return err
+	if t.voice, err = openVoice(ctx, t.Config); err != nil {
+		return nil, err
+	}
+	return wire.ReadySay{Rate: t.voice.rate(), Voice: fmt.Sprintf("%+v", t.Config)}, nil
 }
 
 // control handles the daemon's messages.
@@ -113,7 +99,7 @@ func (t *speaking) synthesise(ctx context.Context, s *sentence) ([]float32, erro
 func synthesise(ctx context.Context, v voice, s *sentence) ([]float32, error) {
 	pcm, err := v.say(ctx, s)
 	if err == nil && len(pcm) == 0 {
-		err = &neural.SetError{Name: v.name(), Text: "it makes no sound of words"}
+		err = neural.Unfit(v.name(), "it makes no sound of words")
 	}
 	return pcm, err
 }
@@ -124,10 +110,7 @@ const pieces = 20
 // send sends a sentence, which begins at a sample of the text: where its words begin, and its sound.
 func (t *speaking) send(stream uint32, s *sentence, from int, pcm []float32) error {
 	for some := range slices.Chunk(s.marks(from, len(pcm)), wire.MaxMarks) {
-		t.buf = t.buf[:0]
-		for _, m := range some {
-			t.buf = wire.AppendMark(t.buf, m)
-		}
+		t.buf = wire.AppendMarks(t.buf[:0], some...)
 		if err := t.s.SendSound(stream|wire.Words, t.buf); err != nil {
 			return err
 		}

@@ -3,13 +3,14 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
-	"sync"
+	"maps"
+	"slices"
 
 	"earshot/internal/audio"
 	"earshot/internal/helper"
-	"earshot/models"
 	"earshot/models/mel"
 	"earshot/models/wire"
 )
@@ -17,29 +18,13 @@ import (
 // sense says whether there is a voice, and whether its speaker has finished; see package wire. It
 // takes one message after the other: when it is slow, sound waits in the pipe.
 func sense(_ context.Context, s *helper.Server, _ []string) error {
-	r := wire.NewRequests[wire.OpenSense]()
-	var control sync.WaitGroup
-	defer control.Wait()
-	ended := make(chan error, 1)
-	control.Go(func() { ended <- s.Controls(r.Control) })
-	select {
-	case <-r.Opened:
-	case err := <-ended:
-		return err
-	}
-	n, err := openSensing(s, r.Config)
-	if err != nil {
-		s.Send(wire.FaultName, models.NewFault(err))
-		return <-ended // the fault is in a pipe, which must stay open until it was read
-	}
-	if err := s.Send(wire.ReadyName, nil); err != nil {
-		return err
-	}
-	return s.Sounds(n.take)
+	n := &sensing{s: s, Requests: wire.NewRequests[wire.OpenSense](), streams: make(map[uint32]*sensed)}
+	return n.Serve(s, n.Control, n.open, n.take)
 }
 
 // A sensing is all that is sensed by one process, in one goroutine.
 type sensing struct {
+	*wire.Requests[wire.OpenSense]
 	s       *helper.Server
 	voices  *voiceModel // nil if it is not asked for
 	turns   *turnModel  // nil if it is not asked for
@@ -56,23 +41,18 @@ type sensed struct {
 	recent []float32 // the last samples, the newest before heard modulo its length; nil if they are not asked for
 }
 
-// openSensing loads the models.
-func openSensing(s *helper.Server, c wire.OpenSense) (*sensing, error) {
-	defer s.Guard(opens)()
-	n := &sensing{s: s, streams: make(map[uint32]*sensed)}
-	if c.VAD != "" {
-		var err error
-		if n.voices, err = openVoices(c.VAD); err != nil {
+// open loads the models.
+func (n *sensing) open() (ready any, err error) {
+	defer n.s.Guard(opens)()
+	if n.Config.VAD != "" {
+		if n.voices, err = openVoices(n.Config.VAD); err != nil {
 			return nil, err
 		}
 	}
-	if c.Turn != "" {
-		var err error
-		if n.turns, err = openTurns(c.Turn); err != nil {
-			return nil, err
-		}
+	if n.Config.Turn != "" {
+		n.turns, err = openTurns(n.Config.Turn)
 	}
-	return n, nil
+	return nil, err
 }
 
 // take handles a message.
@@ -118,12 +98,9 @@ func (n *sensing) take(m helper.Sound) error {
 // begin begins a stream, in place of the one without sound for longest if there are too many.
 func (n *sensing) begin(number uint32) *sensed {
 	if len(n.streams) == wire.MaxSenses {
-		oldest := number
-		for other, st := range n.streams {
-			if oldest == number || st.used < n.streams[oldest].used {
-				oldest = other
-			}
-		}
+		oldest := slices.MinFunc(slices.Collect(maps.Keys(n.streams)), func(a, b uint32) int {
+			return cmp.Compare(n.streams[a].used, n.streams[b].used)
+		})
 		delete(n.streams, oldest)
 	}
 	st := new(sensed)

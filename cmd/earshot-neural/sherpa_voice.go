@@ -54,12 +54,12 @@ func openSherpaVoice(set catalog.Installed, o wire.OpenSay) (_ *sherpaVoice, err
 	if set.Kind == catalog.Pocket {
 		w := sherpa.ReadWave(set.File("reference"))
 		if w == nil {
-			return nil, &neural.SetError{Name: set.Name, Text: "its file " + set.Files["reference"].Path + " is no recording of a voice"}
+			return nil, neural.Unfit(set.Name, "its file %s is no recording of a voice", set.Files["reference"].Path)
 		}
 		v.how.ReferenceAudio, v.how.ReferenceSampleRate = w.Samples, w.SampleRate
 	}
 	if v.tts = sherpa.NewOfflineTts(&sherpa.OfflineTtsConfig{Model: m, MaxNumSentences: 1}); v.tts == nil {
-		return nil, &neural.SetError{Name: set.Name, Text: "it cannot be loaded"}
+		return nil, neural.Unfit(set.Name, "it cannot be loaded")
 	}
 	v.how.Sid, err = speakerOf(set, o.Speaker, nil, v.tts.NumSpeakers())
 	return v, err
@@ -69,7 +69,6 @@ func (v *sherpaVoice) name() string { return v.set.Name }
 
 func (v *sherpaVoice) rate() int { return v.tts.SampleRate() }
 
-// say implements voice.
 func (v *sherpaVoice) say(ctx context.Context, s *sentence) ([]float32, error) {
 	made := v.tts.GenerateWithConfig(s.text, &v.how, func([]float32, float32) bool { return ctx.Err() == nil })
 	switch {

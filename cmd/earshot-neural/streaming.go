@@ -41,7 +41,7 @@ func openStreaming(set catalog.Installed) (*streaming, error) {
 			m.ModelType = string(set.Kind)
 		}
 	default:
-		return nil, &neural.SetError{Name: set.Name, Text: "earshot has no loader for " + string(set.Kind)}
+		return nil, neural.Unfit(set.Name, "earshot has no loader for %s", set.Kind)
 	}
 	if err := hasParts(set, needs...); err != nil {
 		return nil, err
@@ -52,11 +52,11 @@ func openStreaming(set catalog.Installed) (*streaming, error) {
 		DecodingMethod: "greedy_search", // others write letters into silence, and CTC has none
 	})
 	if r == nil {
-		return nil, &neural.SetError{Name: set.Name, Text: "it cannot be loaded"}
+		return nil, neural.Unfit(set.Name, "it cannot be loaded")
 	}
 	s := &streaming{r: r, sure: len(needs) > 2}
 	if s.tail, s.chunk = s.measure(); s.chunk == 0 {
-		return nil, &neural.SetError{Name: set.Name, Text: "it waits for more sound for ever"}
+		return nil, neural.Unfit(set.Name, "it waits for more sound for ever")
 	}
 	return s, nil
 }
@@ -83,12 +83,10 @@ func (s *streaming) measure() (first, next int) {
 	return first, 0
 }
 
-// ready implements recogniser.
 func (s *streaming) ready() wire.ReadyHear {
 	return wire.ReadyHear{Chunk: s.chunk, Tail: s.tail, Concurrent: true}
 }
 
-// begin implements recogniser.
 func (s *streaming) begin() utterance { return &streamed{of: s, stream: sherpa.NewOnlineStream(s.r)} }
 
 // A streamed utterance is decoded while it comes.
@@ -99,7 +97,6 @@ type streamed struct {
 	steps  int // how often something was decoded
 }
 
-// feed implements utterance.
 func (u *streamed) feed(pcm []float32) {
 	u.stream.AcceptWaveform(audio.Rate, pcm)
 	u.fed += len(pcm)
@@ -113,7 +110,6 @@ func (u *streamed) decode() {
 	}
 }
 
-// text implements utterance.
 func (u *streamed) text() (words string, heard int) {
 	if u.steps == 0 {
 		return "", 0
@@ -127,13 +123,10 @@ func (u *streamed) finish() (words string, confidence float64) {
 	u.stream.InputFinished()
 	u.decode()
 	is := u.of.r.GetResult(u.stream)
-	if !u.of.sure {
-		return is.Text, 1
-	}
 	var said struct {
 		Tokens []float32 `json:"ys_probs"`
 	}
-	if json.Unmarshal([]byte(is.Json), &said) != nil {
+	if !u.of.sure || json.Unmarshal([]byte(is.Json), &said) != nil {
 		return is.Text, 1
 	}
 	return is.Text, sureness(said.Tokens)
@@ -151,5 +144,4 @@ func sureness(logs []float32) float64 {
 	return 1
 }
 
-// close implements utterance.
 func (u *streamed) close() { sherpa.DeleteOnlineStream(u.stream) }

@@ -5,7 +5,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"runtime"
 	"slices"
@@ -14,6 +13,7 @@ import (
 
 	onnx "github.com/yalue/onnxruntime_go"
 
+	"earshot/models"
 	"earshot/models/catalog"
 	"earshot/models/neural"
 	"earshot/models/wire"
@@ -50,40 +50,17 @@ func openVoice(ctx context.Context, o wire.OpenSay) (voice, error) {
 	case catalog.VITS, catalog.Supertonic, catalog.Pocket:
 		v, err = openSherpaVoice(set, o)
 	default:
-		err = &neural.SetError{Name: set.Name, Text: "earshot has no loader for " + string(set.Kind)}
+		err = neural.Unfit(set.Name, "earshot has no loader for %s", set.Kind)
 	}
 	if err != nil {
 		return nil, err
 	}
 	if !wire.ValidRate(v.rate()) {
-		return nil, &neural.SetError{Name: set.Name, Text: fmt.Sprintf("it speaks at %d samples a second", v.rate())}
+		return nil, neural.Unfit(set.Name, "it speaks at %d samples a second", v.rate())
 	}
 	_, err = synthesise(ctx, v, &divide("hello")[0])
 	return v, err
 }
-
-// A speakerError says that a voice has no such speaker. It is an [errors.ErrUnsupported].
-type speakerError struct {
-	set, speaker string
-	names        []string // of those that it has, or nil if they have numbers
-	n            int
-}
-
-// Error says so.
-func (e *speakerError) Error() string {
-	return fmt.Sprintf("the voice %s has no speaker %q", e.set, e.speaker)
-}
-
-// Cure says which there are.
-func (e *speakerError) Cure() string {
-	if len(e.names) > 0 {
-		return fmt.Sprintf("set speech.say.neural.speaker to one of %s", strings.Join(e.names, ", "))
-	}
-	return fmt.Sprintf("set speech.say.neural.speaker to a number from 0 to %d", e.n-1)
-}
-
-// Is reports that the error is lasting.
-func (e *speakerError) Is(target error) bool { return target == errors.ErrUnsupported }
 
 // speakerOf returns the number of the speaker with a name, or a number, among n.
 func speakerOf(set catalog.Installed, speaker string, names []string, n int) (int, error) {
@@ -96,38 +73,40 @@ func speakerOf(set catalog.Installed, speaker string, names []string, n int) (in
 	if i, err := strconv.Atoi(speaker); err == nil && i >= 0 && i < n {
 		return i, nil
 	}
-	return 0, &speakerError{set.Name, speaker, names, n}
+	has := fmt.Sprintf("a number from 0 to %d", n-1)
+	if len(names) > 0 {
+		has = "one of " + strings.Join(names, ", ")
+	}
+	return 0, models.Fault{
+		Text: fmt.Sprintf("the voice %s has no speaker %q", set.Name, speaker), Cure: "set speech.say.neural.speaker to " + has, Lasting: true,
+	}.Err()
 }
 
 // A network is a model in ONNX Runtime with one output, which is sound.
-type network struct{ session *onnx.DynamicAdvancedSession }
+type network struct {
+	set     catalog.Installed
+	session *onnx.DynamicAdvancedSession
+}
 
 // openNetwork loads a model whose inputs and output have these names.
 func openNetwork(set catalog.Installed, output string, inputs ...string) (n network, err error) {
-	if err := openRuntime(); err != nil {
-		return n, err
-	}
-	o, err := onnx.NewSessionOptions()
+	n.set = set
+	o, err := newOptions(max(1, min(runtime.NumCPU()-1, mostThreads))) // the daemon comes first
 	if err != nil {
 		return n, err
 	}
 	defer o.Destroy()
-	threads := max(1, min(runtime.NumCPU()-1, 4)) // the daemon comes first, and more than four gain nothing
-	if err := o.SetIntraOpNumThreads(threads); err != nil {
-		return n, err
-	}
-	if err := o.AddSessionConfigEntry("session.intra_op.allow_spinning", "0"); err != nil { // threads that wait take no time
-		return n, err
-	}
 	if n.session, err = onnx.NewDynamicAdvancedSession(set.File("model"), inputs, []string{output}, o); err != nil {
-		return n, damagedModel(set, err)
+		return n, n.damaged(err)
 	}
 	return n, nil
 }
 
-// damagedModel returns what an error of ONNX Runtime says of a model.
-func damagedModel(set catalog.Installed, err error) error {
-	return &neural.SetError{Name: set.Name, Text: fmt.Sprintf("its file %s is damaged or of another kind (%.200s)", set.Files["model"].Path, err)}
+func (n network) name() string { return n.set.Name }
+
+// damaged returns what an error of ONNX Runtime says of a model.
+func (n network) damaged(err error) error {
+	return neural.Unfit(n.set.Name, "its file %s is damaged or of another kind (%.200s)", n.set.Files["model"].Path, err)
 }
 
 // fact returns what a model says of itself, or "".
@@ -165,7 +144,9 @@ func (n network) run(ctx context.Context, inputs ...onnx.Value) ([]float32, erro
 		}
 	}()
 	out := []onnx.Value{nil}
-	if err := n.session.RunWithOptions(inputs, out, o); err != nil {
+	if err := n.session.RunWithOptions(inputs, out, o); err != nil && ctx.Err() == nil {
+		return nil, n.damaged(err)
+	} else if err != nil {
 		return nil, err
 	}
 	defer out[0].Destroy()

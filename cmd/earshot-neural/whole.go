@@ -13,8 +13,8 @@ import (
 	"earshot/models/wire"
 )
 
-// mostThreads is how many threads recognise one whole utterance, for which somebody waits; more are
-// slower.
+// mostThreads is how many threads recognise one whole utterance, or speak, for which somebody waits; more
+// are slower.
 const mostThreads = 4
 
 // A whole recogniser knows the words of an utterance when it has ended.
@@ -40,7 +40,7 @@ func openWhole(set catalog.Installed, language string) (*whole, error) {
 		needs = []string{"tokens", "encoder", "decoder"}
 		m.Moonshine = sherpa.OfflineMoonshineModelConfig{Encoder: set.File("encoder"), MergedDecoder: set.File("decoder")}
 	default:
-		return nil, &neural.SetError{Name: set.Name, Text: "earshot has no loader for " + string(set.Kind)}
+		return nil, neural.Unfit(set.Name, "earshot has no loader for %s", set.Kind)
 	}
 	if err := hasParts(set, needs...); err != nil {
 		return nil, err
@@ -51,26 +51,33 @@ func openWhole(set catalog.Installed, language string) (*whole, error) {
 		DecodingMethod: "greedy_search",
 	})
 	if r == nil {
-		return nil, &neural.SetError{Name: set.Name, Text: "it cannot be loaded"}
+		return nil, neural.Unfit(set.Name, "it cannot be loaded")
 	}
 	return &whole{r}, nil
 }
 
-// ready implements recogniser.
 func (w *whole) ready() wire.ReadyHear { return wire.ReadyHear{Whole: true, Concurrent: true} }
 
-// begin implements recogniser.
-func (w *whole) begin() utterance { return &collected{of: w} }
+func (w *whole) begin() utterance { return &collected{r: w.r} }
 
-// recognise returns the words of an utterance, and how sure they are.
-func (w *whole) recognise(pcm []float32) (words string, confidence float64) {
-	if len(pcm) == 0 {
+// A collected utterance is decoded when it has ended.
+type collected struct {
+	r   *sherpa.OfflineRecognizer
+	pcm []float32
+}
+
+func (u *collected) feed(pcm []float32) { u.pcm = append(u.pcm, pcm...) }
+
+func (u *collected) text() (words string, heard int) { return "", 0 }
+
+func (u *collected) finish() (words string, confidence float64) {
+	if len(u.pcm) == 0 {
 		return "", 1
 	}
-	stream := sherpa.NewOfflineStream(w.r)
+	stream := sherpa.NewOfflineStream(u.r)
 	defer sherpa.DeleteOfflineStream(stream)
-	stream.AcceptWaveform(audio.Rate, pcm)
-	w.r.Decode(stream)
+	stream.AcceptWaveform(audio.Rate, u.pcm)
+	u.r.Decode(stream)
 	is := stream.GetResult()
 	if is == nil {
 		return "", 1
@@ -78,20 +85,4 @@ func (w *whole) recognise(pcm []float32) (words string, confidence float64) {
 	return is.Text, sureness(is.YsLogProbs)
 }
 
-// A collected utterance is decoded when it has ended.
-type collected struct {
-	of  *whole
-	pcm []float32
-}
-
-// feed implements utterance.
-func (u *collected) feed(pcm []float32) { u.pcm = append(u.pcm, pcm...) }
-
-// text implements utterance.
-func (u *collected) text() (words string, heard int) { return "", 0 }
-
-// finish implements utterance.
-func (u *collected) finish() (words string, confidence float64) { return u.of.recognise(u.pcm) }
-
-// close implements utterance.
 func (u *collected) close() { u.pcm = nil }

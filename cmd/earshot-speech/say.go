@@ -5,7 +5,6 @@ package main
 import (
 	"context"
 	"slices"
-	"sync"
 
 	"earshot/internal/audio"
 	"earshot/internal/helper"
@@ -16,23 +15,7 @@ import (
 // middle of it.
 func say(ctx context.Context, s *helper.Server, _ []string) error {
 	t := &synthesiser{s: s, Requests: wire.NewRequests[wire.OpenSay]()}
-	var parts sync.WaitGroup
-	defer parts.Wait()
-	ended := make(chan error, 1)
-	parts.Go(func() { ended <- s.Controls(t.Control) })
-	select {
-	case <-t.Opened:
-	case err := <-ended:
-		return err
-	}
-	if err := t.open(); err != nil {
-		s.Send(wire.FaultName, wire.Fault{Text: err.Error(), Lasting: true})
-		return <-ended // the fault is in a pipe, which must not vanish before it was read
-	}
-	if err := s.Send(wire.ReadyName, nil); err != nil {
-		return err
-	}
-	return s.Sounds(t.take)
+	return t.Serve(s, t.Control, t.open, t.take)
 }
 
 // A synthesiser turns texts into sound. All of it but its requests belongs to one goroutine.
@@ -45,10 +28,12 @@ type synthesiser struct {
 	err   error // why nothing more can be sent
 }
 
-func (t *synthesiser) open() (err error) {
+func (t *synthesiser) open() (ready any, err error) {
 	defer t.s.Guard(opens)()
-	t.voice, err = openVoice(t.Config.Voice, t.Config.Speed)
-	return err
+	if t.voice, err = openVoice(t.Config.Voice, t.Config.Speed); err != nil {
+		return nil, wire.Fault{Text: err.Error(), Lasting: true}.Err()
+	}
+	return nil, nil
 }
 
 // take says one text.
@@ -79,10 +64,7 @@ func (t *synthesiser) take(m helper.Sound) error {
 // sendMarks sends where the words begin.
 func (t *synthesiser) sendMarks(marks []wire.Mark, stream uint32, send func(uint32, []byte) bool) bool {
 	for some := range slices.Chunk(marks, wire.MaxMarks) {
-		t.buf = t.buf[:0]
-		for _, m := range some {
-			t.buf = wire.AppendMark(t.buf, m)
-		}
+		t.buf = wire.AppendMarks(t.buf[:0], some...)
 		if !send(stream|wire.Words, t.buf) {
 			return false
 		}

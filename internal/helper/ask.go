@@ -1,7 +1,6 @@
 package helper
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"os"
@@ -27,7 +26,8 @@ var errAnswer = errors.New("it prints too much")
 // the helper has, it and everything it has started are killed. If it fails, the error is an
 // [exec.ExitError] with the beginning of its standard error.
 func Ask(ctx context.Context, path string, args ...string) ([]byte, error) {
-	mark, answer, reason := newBrand(), new(answer), new(reason)
+	mark := newBrand()
+	answer, reason := &output{most: maxAnswer, full: errAnswer}, &output{most: maxReason}
 	defer mark.kill()
 	c := exec.CommandContext(ctx, path, args...)
 	c.Env = append(environment(os.Environ(), false), string(mark))
@@ -42,25 +42,22 @@ func Ask(ctx context.Context, path string, args ...string) ([]byte, error) {
 	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
 		exit.Stderr = reason.said
 	}
-	return answer.said.Bytes(), err
+	return answer.said, err
 }
 
-// A reason is the beginning of what a helper says of itself.
-type reason struct{ said []byte }
-
-// Write implements [io.Writer].
-func (r *reason) Write(p []byte) (int, error) {
-	r.said = append(r.said, p[:min(len(p), maxReason-len(r.said))]...)
-	return len(p), nil
+// An output is the beginning of what a helper prints.
+type output struct {
+	said []byte
+	most int   // bytes of it
+	full error // of what is printed then; nil drops it
 }
 
-// An answer is what a helper has printed.
-type answer struct{ said bytes.Buffer }
-
 // Write implements [io.Writer].
-func (a *answer) Write(p []byte) (int, error) {
-	if a.said.Len()+len(p) > maxAnswer {
-		return 0, errAnswer
+func (o *output) Write(p []byte) (int, error) {
+	n := min(len(p), o.most-len(o.said))
+	o.said = append(o.said, p[:n]...)
+	if n < len(p) && o.full != nil {
+		return n, o.full
 	}
-	return a.said.Write(p)
+	return len(p), nil
 }

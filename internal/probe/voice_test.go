@@ -91,7 +91,7 @@ func TestChooseEngine(t *testing.T) {
 	well := func(context.Context) error { return nil }
 	away := func(context.Context) error { return errors.New("no server answers at a") }
 	wrong := func(context.Context) error { return fmt.Errorf("it is no recogniser: %w", errors.ErrUnsupported) }
-	slow := func(context.Context) error { return &neural.SlowError{Name: "a", Result: neural.Result{Speed: 0.7}} }
+	slow := func(context.Context) error { return neural.TooSlow("a", neural.Result{Speed: 0.7}) }
 	works := Role{Finding: Finding{Works: true}}
 	missing := Role{Finding: Finding{Text: "no model", Cure: "install one"}}
 	embedded := engine.Engine{Name: "embedded"}

@@ -225,21 +225,15 @@ func (h Hear) models(library neural.Library) []Engine {
 	if !is {
 		return e
 	}
-	check, second := e[0].Check, catalog.Installed{}
+	var second catalog.Installed
 	if h.Neural.Second != "" {
 		var err error
 		if second, err = library.Find(h.Neural.Second); err != nil {
 			return []Engine{broken(e[0].Name, err)}
 		}
-		e[0].Check = func(ctx context.Context) error {
-			if err := check(ctx); err != nil {
-				return err
-			}
-			_, err := library.Check(ctx, second)
-			return err
-		}
+		e[0].Check = check(library, first, choice{second, true})
 	}
-	e[0].Dial = library.Hear(first, second, h.Language, e[0].Check)
+	e[0].Dial = library.Hear(first.Installed, second, h.Language, e[0].Check)
 	return e
 }
 
@@ -247,37 +241,61 @@ func (h Hear) models(library neural.Library) []Engine {
 func (s Say) models(library neural.Library) []Engine {
 	e, set, is := installed(library, catalog.Say, english, s.Engine, s.Neural.Model)
 	if is {
-		e[0].Dial = library.Say(set, s.Neural.Speaker, s.Neural.Speed, e[0].Check)
+		e[0].Dial = library.Say(set.Installed, s.Neural.Speaker, s.Neural.Speed, e[0].Check)
 	}
 	return e
 }
 
 // installed returns the engine of a set, which lacks its dialer: of the one that is named, or of the best
 // for a language. If there is none, it returns what stands for it.
-func installed(library neural.Library, role catalog.Role, language, engine, named string) (e []Engine, set catalog.Installed, is bool) {
-	set, here := library.Best(role, language)
-	why := "the best that is installed for " + language
-	if named != "" {
-		var err error
-		if set, err = library.Find(named); err != nil {
-			return []Engine{broken("the model "+named, err)}, set, false
-		}
-		here, why = true, "as the configuration says"
-	}
+func installed(library neural.Library, role catalog.Role, language, engine, named string) (e []Engine, set choice, is bool) {
+	set, is, err := pick(library, role, language, named)
 	switch {
-	case !here && engine == Auto:
+	case err != nil:
+		return []Engine{broken("the model "+named, err)}, set, false
+	case !is && engine == Auto:
 		return nil, set, false
-	case !here:
+	case !is:
 		return []Engine{missing(role, language)}, set, false
 	}
-	check := func(ctx context.Context) error {
-		r, err := library.Check(ctx, set)
-		if err == nil && named == "" && r.Slow() {
-			err = &neural.SlowError{Name: set.Name, Result: r}
-		}
-		return err
+	why := "the best that is installed for " + language
+	if set.named {
+		why = "as the configuration says"
 	}
-	return []Engine{{Name: ModelName(set), Why: why, Check: check}}, set, true
+	return []Engine{{Name: ModelName(set.Installed), Why: why, Check: check(library, set)}}, set, true
+}
+
+// A choice is a set that is to be used.
+type choice struct {
+	catalog.Installed
+	named bool // by the user; otherwise it is the best, if that is fast enough
+}
+
+// pick returns the set with a name, or else the best for a language, and reports whether there is one.
+func pick(library neural.Library, role catalog.Role, language, name string) (c choice, is bool, err error) {
+	if name == "" {
+		c.Installed, is = library.Best(role, language)
+		return c, is, nil
+	}
+	c.Installed, err = library.Find(name)
+	c.named = true
+	return c, err == nil, err
+}
+
+// check returns what reports why one of some sets cannot be used now.
+func check(library neural.Library, sets ...choice) func(context.Context) error {
+	return func(ctx context.Context) error {
+		for _, set := range sets {
+			r, err := library.Check(ctx, set.Installed)
+			if err == nil && !set.named && r.Slow() {
+				err = neural.TooSlow(set.Name, r)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	}
 }
 
 // ModelName returns the name of the engine that a set is.
@@ -285,7 +303,7 @@ func ModelName(set catalog.Installed) string { return "the model " + set.Name }
 
 // missing returns the engine that stands for a model which is not installed.
 func missing(role catalog.Role, language string) Engine {
-	return broken("a model that is installed", &neural.MissingError{Role: role, Language: language})
+	return broken("a model that is installed", neural.Missing(role, language))
 }
 
 // broken returns an engine that is never well.

@@ -11,11 +11,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
 	"earshot"
 	"earshot/internal/helper"
+	"earshot/models"
 	"earshot/models/wire"
 )
 
@@ -79,26 +81,21 @@ func (c *Chooser) Dial() (helper.Link, error) {
 // died notes that an engine has ended by a fault, and reports whether it gives way, because that was
 // one too many.
 func (c *Chooser) died(i int, err error) (gaveWay bool) {
-	lasting := errors.Is(err, errors.ErrUnsupported)
+	fault := models.NewFault(err)
 	c.mu.Lock()
 	last := i == len(c.health)-1
-	gaveWay = !last && c.health[i].died(time.Now(), lasting)
+	gaveWay = !last && c.health[i].died(time.Now(), fault.Lasting)
 	next := c.engines[choose(c.health, time.Now())].Name
 	c.mu.Unlock()
 	if !gaveWay {
 		return false
 	}
 	fails := "failed repeatedly"
-	if lasting {
+	if fault.Lasting {
 		fails = "does not work"
 	}
-	n := earshot.Notice{Key: "engine: " + c.does, Text: fmt.Sprintf(
-		"%s %s (%v); %s %s until it is well", c.engines[i].Name, fails, err, next, c.does)}
-	var curable interface{ Cure() string }
-	if errors.As(err, &curable) {
-		n.Cure = curable.Cure()
-	}
-	c.report(n)
+	c.report(earshot.Notice{Key: "engine: " + c.does, Cure: fault.Cure, Text: fmt.Sprintf(
+		"%s %s (%v); %s %s until it is well", c.engines[i].Name, fails, err, next, c.does)})
 	return true
 }
 
@@ -110,13 +107,7 @@ type health struct {
 
 // died notes a death, and reports whether the engine gives way; at once if it is lasting.
 func (h *health) died(now time.Time, lasting bool) bool {
-	kept := h.recent[:0]
-	for _, at := range h.recent {
-		if now.Sub(at) < within {
-			kept = append(kept, at)
-		}
-	}
-	h.recent = append(kept, now)
+	h.recent = append(slices.DeleteFunc(h.recent, func(at time.Time) bool { return now.Sub(at) >= within }), now)
 	if len(h.recent) < deaths && !lasting {
 		return false
 	}
@@ -126,10 +117,8 @@ func (h *health) died(now time.Time, lasting bool) bool {
 
 // choose returns the first engine that need not rest, or else the last.
 func choose(all []health, now time.Time) int {
-	for i, h := range all {
-		if !now.Before(h.until) {
-			return i
-		}
+	if i := slices.IndexFunc(all, func(h health) bool { return !now.Before(h.until) }); i >= 0 {
+		return i
 	}
 	return len(all) - 1
 }
@@ -168,10 +157,8 @@ func (c *Chooser) awaitBetter(ctx context.Context, i int) bool {
 
 // sleep waits, and reports whether ctx has not ended meanwhile.
 func sleep(ctx context.Context, long time.Duration) bool {
-	t := time.NewTimer(long)
-	defer t.Stop()
 	select {
-	case <-t.C:
+	case <-time.After(long):
 		return true
 	case <-ctx.Done():
 		return false

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"context"
 	"errors"
 	"slices"
 	"strings"
@@ -45,74 +44,30 @@ func (c Config) Sensing(models neural.Library) (s Sensing, wanted bool) {
 	if c.Turn.Engine == Embedded {
 		return s, false
 	}
-	var all []sensingSet
+	var all []choice
+	var names []string
 	for _, p := range []struct {
 		role catalog.Role
 		name string
 		dir  *string
 	}{{catalog.VAD, c.Turn.Neural.VAD, &s.Sets.VAD}, {catalog.Turn, c.Turn.Neural.Model, &s.Sets.Turn}} {
-		set, installed := models.Best(p.role, c.Hear.Language)
-		if p.name != "" {
-			var err error
-			if set, err = models.Find(p.name); err != nil {
-				return Sensing{Engine: broken("the model "+p.name, err)}, true
-			}
-		} else if !installed {
-			continue
+		set, is, err := pick(models, p.role, c.Hear.Language, p.name)
+		switch {
+		case err != nil:
+			return Sensing{Engine: broken("the model "+p.name, err)}, true
+		case is:
+			*p.dir = set.Dir
+			all, names = append(all, set), append(names, set.Name)
 		}
-		*p.dir = set.Dir
-		all = append(all, sensingSet{set, p.name != ""})
 	}
 	switch {
 	case len(all) > 0:
-		s.Engine = c.sense(models, all)
+		works := check(models, all...)
+		s.Engine = Engine{Name: strings.Join(names, " and "), Dial: models.Sense(works), Check: works}
 	case c.Turn.Engine == Neural:
-		s.Engine = broken("a model that is installed", noSensing{})
+		s.Engine = missing(catalog.Turn, c.Hear.Language)
 	default:
 		return s, false
 	}
 	return s, true
 }
-
-// A sensingSet is one that is to be used.
-type sensingSet struct {
-	catalog.Installed
-	named bool // by the user
-}
-
-// sense returns the engine of some sets.
-func (c Config) sense(models neural.Library, all []sensingSet) Engine {
-	var names []string
-	for _, set := range all {
-		names = append(names, set.Name)
-	}
-	check := func(ctx context.Context) error {
-		for _, set := range all {
-			r, err := models.Check(ctx, set.Installed)
-			switch {
-			case err != nil:
-				return err
-			case !set.named && r.Speed >= neural.Fast:
-				return &neural.SlowError{Name: set.Name, Result: r}
-			}
-		}
-		return nil
-	}
-	return Engine{Name: strings.Join(names, " and "), Dial: models.Sense(check), Check: check}
-}
-
-// noSensing says that no model is installed that listens to the sound of voices.
-type noSensing struct{}
-
-// Error says so.
-func (noSensing) Error() string {
-	return "no model is installed that tells by the sound when somebody has finished"
-}
-
-// Cure says what to do.
-func (noSensing) Cure() string {
-	return "earshot models get smart-turn; or set speech.turn.engine: auto"
-}
-
-// Is reports that the error is lasting.
-func (noSensing) Is(target error) bool { return target == errors.ErrUnsupported }

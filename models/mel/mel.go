@@ -155,31 +155,18 @@ func (s *Spectrogram) powers(t int) {
 func sqr(x float64) float64 { return x * x }
 
 // transform writes the Fourier transform of every stride-th element of in to out, by those of its
-// halves, or else of its fifths.
+// fifths, of which the smallest have a length that is a power of two.
 func (s *Spectrogram) transform(out, in []complex128, stride int) {
-	n := len(out)
-	if n%2 != 0 {
-		s.fifths(out, in, stride)
+	m := len(out) / 5
+	if len(out)%5 != 0 {
+		for i := range out {
+			out[i] = in[i*stride]
+		}
+		audio.Transform(out)
 		return
 	}
-	even, odd := out[:n/2], out[n/2:]
-	s.transform(even, in, 2*stride)
-	s.transform(odd, in[stride:], 2*stride)
-	for k, a := range even {
-		b := odd[k] * s.turns[k*stride]
-		even[k], odd[k] = a+b, a-b
-	}
-}
-
-// fifths is transform for a length that is a power of five.
-func (s *Spectrogram) fifths(out, in []complex128, stride int) {
-	m := len(out) / 5
 	for p := range 5 {
-		if m > 1 {
-			s.fifths(out[p*m:(p+1)*m], in[p*stride:], 5*stride)
-		} else {
-			out[p] = in[p*stride]
-		}
+		s.transform(out[p*m:(p+1)*m], in[p*stride:], 5*stride)
 	}
 	one, two := s.turns[points/5], s.turns[2*points/5]
 	three, four := s.turns[3*points/5], s.turns[4*points/5]

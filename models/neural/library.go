@@ -2,15 +2,16 @@ package neural
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/adrg/xdg"
 
+	"earshot/models"
 	"earshot/models/catalog"
 )
 
@@ -39,6 +40,18 @@ func (l Library) Installed(role catalog.Role, language string) (all []catalog.In
 	return all
 }
 
+// Version returns a text that is another one when a set was installed, replaced or removed.
+func (l Library) Version() string {
+	var b strings.Builder
+	folders, _ := os.ReadDir(l.Dir) // none, if nothing was ever installed
+	for _, f := range folders {
+		if about, err := os.Stat(filepath.Join(l.Dir, f.Name(), catalog.Description)); err == nil {
+			fmt.Fprintln(&b, f.Name(), about.Size(), about.ModTime().UnixNano())
+		}
+	}
+	return b.String()
+}
+
 // Find returns the set with a name, or the one in a folder if model is a path.
 func (l Library) Find(model string) (catalog.Installed, error) {
 	if filepath.IsAbs(model) {
@@ -49,7 +62,7 @@ func (l Library) Find(model string) (catalog.Installed, error) {
 	}
 	set, err := catalog.Open(filepath.Join(l.Dir, model))
 	if err != nil {
-		return set, &SetError{model, "it is not installed"}
+		return set, Unfit(model, "it is not installed")
 	}
 	return set, nil
 }
@@ -83,47 +96,33 @@ func weight(set catalog.Installed) (bytes int64) {
 	return bytes
 }
 
-// A MissingError says that nothing is installed for a language. It is an [errors.ErrUnsupported].
-type MissingError struct {
-	Role     catalog.Role
-	Language string
-}
-
-// Error says so.
-func (e *MissingError) Error() string {
-	if e.Role == catalog.Say {
-		return "no model is installed that speaks " + e.Language
+// Missing returns the fault that nothing is installed that does something for a language.
+func Missing(role catalog.Role, language string) error {
+	what, cure := "recognises "+language, "earshot models list; or give the address of a speech server"
+	switch role {
+	case catalog.Say:
+		what = "speaks " + language
+	case catalog.Turn:
+		what, cure = "tells by the sound when somebody has finished", "earshot models get smart-turn; or set speech.turn.engine: auto"
 	}
-	return "no model is installed that recognises " + e.Language
+	return lasting("no model is installed that "+what, cure)
 }
 
-// Cure says what to do.
-func (e *MissingError) Cure() string {
-	return "earshot models list; or give the address of a speech server"
-}
-
-// Is reports that the error is lasting.
-func (e *MissingError) Is(target error) bool { return target == errors.ErrUnsupported }
-
-// A SlowError says that a set is too slow here for who did not choose it. It is an
-// [errors.ErrUnsupported].
-type SlowError struct {
-	Name   string
-	Result Result
-}
-
-// Error says so.
-func (e *SlowError) Error() string {
-	if first := e.Result.First; first > 0 {
-		return fmt.Sprintf("the model %s is too slow for this machine: %.1f seconds until a sentence is heard", e.Name, first)
+// TooSlow returns the fault that a set, which runs that well, is too slow here for who did not choose it.
+func TooSlow(name string, r Result) error {
+	text := fmt.Sprintf("%.1f seconds for a second of sound", r.Speed)
+	if r.First > 0 {
+		text = fmt.Sprintf("%.1f seconds until a sentence is heard", r.First)
 	}
-	return fmt.Sprintf("the model %s is too slow for this machine: %.1f seconds for a second of sound", e.Name, e.Result.Speed)
+	return lasting(fmt.Sprintf("the model %s is too slow for this machine: %s", name, text), "install a smaller one; to use it all the same, name it in the configuration")
 }
 
-// Cure says what to do.
-func (e *SlowError) Cure() string {
-	return "install a smaller one; to use it all the same, name it in the configuration"
+// Unfit returns the fault that a set cannot be used, with the reason.
+func Unfit(name, format string, args ...any) error {
+	return lasting(fmt.Sprintf("the model %s cannot be used: ", name)+fmt.Sprintf(format, args...), "fetch it again: earshot models get "+name)
 }
 
-// Is reports that the error is lasting.
-func (e *SlowError) Is(target error) bool { return target == errors.ErrUnsupported }
+// lasting returns a fault that no restart mends.
+func lasting(text, cure string) error {
+	return models.Fault{Text: text, Cure: cure, Lasting: true}.Err()
+}

@@ -25,10 +25,6 @@ import (
 	"earshot/models/catalog"
 )
 
-// Fast is the speed, as in [Result], from which a set is too slow for who did not choose it: beside
-// it, the machine has other things to do.
-const Fast = 0.5
-
 const (
 	// patience is how long a set may take to be tried. 600 MB from the card of a small machine take
 	// half a minute.
@@ -40,21 +36,6 @@ const (
 	// recordName is the file with it, beside those of the set.
 	recordName = "probe.json"
 )
-
-// A SetError says that a set cannot be used, for a reason that no restart mends: it is an
-// [errors.ErrUnsupported].
-type SetError struct{ Name, Text string }
-
-// Error says why.
-func (e *SetError) Error() string {
-	return fmt.Sprintf("the model %s cannot be used: %s", e.Name, e.Text)
-}
-
-// Cure says how to mend it.
-func (e *SetError) Cure() string { return "fetch it again: earshot models get " + e.Name }
-
-// Is reports that the error is lasting.
-func (e *SetError) Is(target error) bool { return target == errors.ErrUnsupported }
 
 // A record is what is known of a set, as long as the files are the same.
 type record struct {
@@ -72,11 +53,7 @@ type stamp struct {
 // have changed since that was found out, or an earshot that has, is verified and tried, which takes
 // from a tenth of a second to some.
 func (l Library) Check(ctx context.Context, set catalog.Installed) (r Result, err error) {
-	program, err := helper.Find(helper.NeuralProgram)
-	if err != nil {
-		return r, err
-	}
-	files, err := stamps(set, program)
+	program, files, err := stamps(set)
 	if err != nil {
 		return r, err
 	}
@@ -95,11 +72,7 @@ func (l Library) Check(ctx context.Context, set catalog.Installed) (r Result, er
 
 // Known returns what is known of a set without trying it. A fault counts as known.
 func (l Library) Known(set catalog.Installed) (r Result, known bool) {
-	program, err := helper.Find(helper.NeuralProgram)
-	if err != nil {
-		return r, false
-	}
-	files, err := stamps(set, program)
+	_, files, err := stamps(set)
 	if err != nil {
 		return r, false
 	}
@@ -118,24 +91,24 @@ func (l Library) keep(set catalog.Installed, is record) {
 	}
 }
 
-// stamps returns those of all files of a set, and of the program.
-func stamps(set catalog.Installed, program string) (map[string]stamp, error) {
-	is := make(map[string]stamp)
-	for part := range set.Files {
-		about, err := os.Stat(set.File(part))
-		if err != nil || !about.Mode().IsRegular() {
-			return nil, &SetError{set.Name, "its file " + set.Files[part].Path + " is missing"}
-		}
-		is[set.Files[part].Path] = stamp{about.Size(), about.ModTime().UnixNano()}
+// stamps returns the helper, and the stamps of all files of a set and of the helper.
+func stamps(set catalog.Installed) (program string, is map[string]stamp, err error) {
+	if program, err = helper.Find(helper.NeuralProgram); err != nil {
+		return "", nil, err
 	}
-	for name, path := range map[string]string{catalog.Description: filepath.Join(set.Dir, catalog.Description), helper.NeuralProgram: program} {
+	paths := map[string]string{catalog.Description: filepath.Join(set.Dir, catalog.Description), helper.NeuralProgram: program}
+	for part, f := range set.Files {
+		paths[f.Path] = set.File(part)
+	}
+	is = make(map[string]stamp)
+	for name, path := range paths {
 		about, err := os.Stat(path)
-		if err != nil {
-			return nil, err
+		if err != nil || !about.Mode().IsRegular() {
+			return "", nil, Unfit(set.Name, "its file %s is missing", name)
 		}
 		is[name] = stamp{about.Size(), about.ModTime().UnixNano()}
 	}
-	return is, nil
+	return program, is, nil
 }
 
 // recorded returns what is known of a set with these files.
@@ -146,8 +119,7 @@ func recorded(set catalog.Installed, files map[string]stamp) (r Result, known bo
 	}
 	defer f.Close()
 	var is record
-	text, err := io.ReadAll(io.LimitReader(f, maxRecord))
-	if err != nil || json.Unmarshal(text, &is) != nil || !maps.Equal(is.Files, files) {
+	if json.NewDecoder(io.LimitReader(f, maxRecord)).Decode(&is) != nil || !maps.Equal(is.Files, files) {
 		return r, false
 	}
 	return is.Result, true
@@ -162,7 +134,7 @@ func try(ctx context.Context, set catalog.Installed, program string) (Result, er
 			return Result{}, err
 		}
 		if text != "" {
-			f := models.NewFault(&SetError{set.Name, text})
+			f := models.NewFault(Unfit(set.Name, "%s", text))
 			return Result{Fault: &f}, nil
 		}
 		if ctx.Err() != nil {
@@ -236,7 +208,7 @@ func ending(name string, exit *exec.ExitError) (r Result, err error) {
 	if line := lastWords(exit.Stderr); line != "" {
 		text += " (" + line + ")"
 	}
-	f := models.NewFault(&SetError{name, text})
+	f := models.NewFault(Unfit(name, "%s", text))
 	return Result{Fault: &f}, nil
 }
 

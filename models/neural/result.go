@@ -20,9 +20,15 @@ type Result struct {
 	Fault *models.Fault `json:"fault,omitempty"` // why it cannot be used, if that can be said
 }
 
-// slowStart is how many seconds to the first sound of a sentence make a voice too slow for who did not
-// choose it: people take a longer silence for none that is answered.
-const slowStart = 0.7
+const (
+	// fast is the speed from which a set is too slow for who did not choose it: beside it, the machine
+	// has other things to do.
+	fast = 0.5
+
+	// slowStart is how many seconds to the first sound of a sentence make a voice too slow for who did
+	// not choose it: people take a longer silence for none that is answered.
+	slowStart = 0.7
+)
 
 // Slow reports whether a set is too slow here for who did not choose it.
-func (r Result) Slow() bool { return r.First >= slowStart || r.First == 0 && r.Speed >= Fast }
+func (r Result) Slow() bool { return r.First >= slowStart || r.First == 0 && r.Speed >= fast }

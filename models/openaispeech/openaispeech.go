@@ -84,27 +84,22 @@ func (s Server) Local() bool {
 
 // A Recogniser is a server that recognises speech.
 type Recogniser struct {
-	Server   Server
+	Server
 	Model    string
 	Language string // such as "en"; "" is whatever the server hears
 }
 
 // A Voice is a server that speaks.
 type Voice struct {
-	Server Server
-	Model  string
-	Name   string  // of the voice
-	Speed  float64 // 1 is the voice's own
+	Server
+	Model string
+	Name  string  // of the voice
+	Speed float64 // 1 is the voice's own
 }
 
-// Check reports why the server cannot be used, as far as that can be known without using it.
-func (r Recogniser) Check(ctx context.Context) error { return r.Server.check(ctx) }
-
-// Check reports why the server cannot be used, as far as that can be known without using it.
-func (v Voice) Check(ctx context.Context) error { return v.Server.check(ctx) }
-
-// check asks for the list of models, which most servers have.
-func (s Server) check(ctx context.Context) error {
+// Check reports why the server cannot be used, as far as that can be known without using it: it asks for
+// the list of models, which most servers have.
+func (s Server) Check(ctx context.Context) error {
 	ctx, stop := context.WithTimeoutCause(ctx, answering, fmt.Errorf("the server at %s has not answered within %v", s.Host(), answering))
 	defer stop()
 	options, err := s.options()
@@ -129,7 +124,7 @@ func (r Recogniser) Transcribe(ctx context.Context, pcm io.Reader, _ func(string
 	if len(sound) > maxUtterance {
 		return "", fmt.Errorf("an utterance of over %d bytes", maxUtterance)
 	}
-	options, err := r.Server.options()
+	options, err := r.options()
 	if err != nil {
 		return "", err
 	}
@@ -174,7 +169,7 @@ func wavHeader(size int) []byte {
 // Synthesize says a text; sound receives its samples, at [Rate]. They are valid until it returns. It
 // implements [remote.Voice].
 func (v Voice) Synthesize(ctx context.Context, text string, sound func(rate int, pcm []int16) error) error {
-	options, err := v.Server.options()
+	options, err := v.options()
 	if err != nil {
 		return err
 	}

@@ -124,12 +124,8 @@ func (s *saying) speak(ctx context.Context, stream uint32, text string) error {
 
 // give passes on marks, and the sound in which the words begin.
 func (s *saying) give(stream uint32, marks []wire.Mark, pcm []int16) error {
-	var b []byte
-	for _, m := range marks {
-		b = wire.AppendMark(b, m)
-	}
-	if len(b) > 0 {
-		if err := s.sound(stream|wire.Words, b); err != nil {
+	if len(marks) > 0 {
+		if err := s.sound(stream|wire.Words, wire.AppendMarks(nil, marks...)); err != nil {
 			return err
 		}
 	}

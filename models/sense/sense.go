@@ -56,29 +56,26 @@ type Config struct {
 // A Sensor senses for any number of listeners. It may be used from many goroutines, before it runs and
 // between its runs.
 type Sensor struct {
-	cfg  Config
-	more chan struct{} // of capacity 1: there is something to send
+	cfg   Config
+	queue chan item // of what is to be sent; empty while the helper is not ready
 
 	mu        sync.Mutex
 	alive     bool // the helper is ready
 	listeners []*Listener
 	streams   uint32 // that have begun
-	queue     [mostQueued]item
-	first, n  int // of the queue
-	dropped   int // frames, since that was logged
+	dropped   int    // frames, since that was logged
 	told      time.Time
 }
 
-// An item waits to be sent: a frame, a question, or the end of a stream.
+// An item is a message that waits to be sent: a frame, a question, or the end of a stream.
 type item struct {
-	stream   uint32
-	question wire.Question // if its number is not 0
-	end      bool
-	pcm      [audio.Samples]int16
+	stream uint32
+	size   int // of the data
+	data   [2 * audio.Samples]byte
 }
 
 // New returns a sensor that senses once it runs.
-func New(cfg Config) *Sensor { return &Sensor{cfg: cfg, more: make(chan struct{}, 1)} }
+func New(cfg Config) *Sensor { return &Sensor{cfg: cfg, queue: make(chan item, mostQueued)} }
 
 // A Listener follows the sound of one microphone or of one person. It is for one goroutine.
 type Listener struct {
@@ -140,17 +137,17 @@ func (l *Listener) Step(f *audio.Frame, said, still time.Duration) (hear.Sensed,
 // feed sends a frame, in a new stream if there is none.
 func (l *Listener) feed(f *audio.Frame) {
 	s := l.of
-	it := s.push()
-	if it == nil {
-		s.dropped++
-		l.leave()
-		return
-	}
 	if l.stream == 0 {
 		s.streams++
 		l.stream = s.streams
 	}
-	it.stream, it.pcm = l.stream, f.PCM
+	it := item{stream: l.stream}
+	it.size = len(audio.AppendPCM(it.data[:0], f.PCM[:]))
+	if !s.push(it) {
+		s.dropped++
+		l.leave()
+		return
+	}
 	l.fed += audio.Samples
 }
 
@@ -166,23 +163,21 @@ func (l *Listener) ask(said, still time.Duration) {
 		return
 	}
 	l.times = n
-	if it := l.of.push(); it != nil {
+	samples := min((said+before)*audio.Rate/time.Second, longest)
+	it := item{stream: l.stream | wire.Turn}
+	it.size = len(wire.Question{Number: l.asked + 1, Samples: uint32(samples)}.Append(it.data[:0]))
+	if l.of.push(it) {
 		l.asked++
-		samples := min((said+before)*audio.Rate/time.Second, longest)
-		it.stream, it.question = l.stream, wire.Question{Number: l.asked, Samples: uint32(samples)}
 	}
 }
 
 // leave ends the stream of l. An end that finds no room is not missed: the helper forgets streams
 // without sound when there are many.
 func (l *Listener) leave() {
-	if l.stream == 0 {
-		return
+	if l.stream != 0 {
+		l.of.push(item{stream: l.stream})
+		l.reset()
 	}
-	if it := l.of.push(); it != nil {
-		it.stream, it.end = l.stream, true
-	}
-	l.reset()
 }
 
 // reset forgets the stream of l.
@@ -193,19 +188,14 @@ func (l *Listener) reset() {
 	}
 }
 
-// push returns a new item at the end of the queue, or nil if that is full.
-func (s *Sensor) push() *item {
-	if s.n == len(s.queue) {
-		return nil
-	}
-	it := &s.queue[(s.first+s.n)%len(s.queue)]
-	it.stream, it.question, it.end = 0, wire.Question{}, false
-	s.n++
+// push queues an item, and reports whether there was room.
+func (s *Sensor) push(it item) bool {
 	select {
-	case s.more <- struct{}{}:
+	case s.queue <- it:
+		return true
 	default:
+		return false
 	}
-	return it
 }
 
 // errSilent is what a helper is killed for that does not load its models.
@@ -251,8 +241,10 @@ func (s *Sensor) Run(ctx context.Context) error {
 func (s *Sensor) live(alive bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.alive, s.n = alive, 0
-	clear(s.queue[:]) // what was said
+	s.alive = alive
+	for len(s.queue) > 0 {
+		<-s.queue // only once nobody sends any more
+	}
 	for _, l := range s.listeners {
 		l.reset()
 	}
@@ -260,44 +252,27 @@ func (s *Sensor) live(alive bool) {
 
 // send sends what there is to send until ctx ends or sending fails, which the helper's end explains.
 func (s *Sensor) send(ctx context.Context, link helper.Link) {
-	buf := make([]byte, 0, 2*audio.Samples)
+	var it item
 	err := link.Send(wire.OpenName, s.cfg.Sets)
 	for err == nil {
-		stream, data, ok := s.next(buf)
-		if ok {
-			err = link.SendSound(stream, data)
-			continue
-		}
 		select {
-		case <-s.more:
+		case it = <-s.queue:
+			err = link.SendSound(it.stream, it.data[:it.size])
+			s.tell()
 		case <-ctx.Done():
 			return
 		}
 	}
 }
 
-// next takes the oldest item, and returns its message, in buf.
-func (s *Sensor) next(buf []byte) (stream uint32, data []byte, ok bool) {
+// tell logs what was dropped, once a second at most.
+func (s *Sensor) tell() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if now := time.Now(); s.dropped > 0 && now.Sub(s.told) >= time.Second {
 		s.cfg.Log.Info("sound was dropped in which voices were sensed", "frames", s.dropped)
 		s.dropped, s.told = 0, now
 	}
-	if s.n == 0 {
-		return 0, nil, false
-	}
-	it := &s.queue[s.first]
-	s.first, s.n = (s.first+1)%len(s.queue), s.n-1
-	switch {
-	case it.end:
-		return it.stream, nil, true
-	case it.question.Number > 0:
-		return it.stream | wire.Turn, it.question.Append(buf), true
-	}
-	data = audio.AppendPCM(buf, it.pcm[:])
-	clear(it.pcm[:])
-	return it.stream, data, true
 }
 
 // take takes a result. One for a stream that has ended is late; any other that was not asked for is a

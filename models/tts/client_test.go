@@ -37,7 +37,7 @@ func letters(s *helper.Server, stream uint32, text string, wanted func() bool) e
 	var marks []byte
 	for at := 0; at < len(text); at++ {
 		if at == 0 || text[at-1] == ' ' {
-			marks = wire.AppendMark(marks, wire.Mark{Byte: uint32(at), Sample: uint32(at)})
+			marks = wire.AppendMarks(marks, wire.Mark{Byte: uint32(at), Sample: uint32(at)})
 		}
 	}
 	if err := s.SendSound(stream|wire.Words, marks); err != nil {
@@ -370,7 +370,7 @@ func TestHelperThatIsAtFault(t *testing.T) {
 			return s.SendSound(stream, []byte{1})
 		}, tts.ErrFatal, helper.ErrProtocol},
 		{"marks what is not there", func(s *helper.Server, stream uint32, text string, _ func() bool) error {
-			return s.SendSound(stream|wire.Words, wire.AppendMark(nil, wire.Mark{Byte: uint32(len(text))}))
+			return s.SendSound(stream|wire.Words, wire.AppendMarks(nil, wire.Mark{Byte: uint32(len(text))}))
 		}, tts.ErrFatal, helper.ErrProtocol},
 		{"has no rate", func(s *helper.Server, _ uint32, _ string, _ func() bool) error {
 			return s.Send(wire.ReadyName, wire.ReadySay{Rate: 44})

@@ -2,13 +2,15 @@ package wire
 
 import (
 	"fmt"
+	"sync"
 	"sync/atomic"
 
 	"earshot/internal/helper"
+	"earshot/models"
 )
 
-// Requests are what the daemon asks of a helper in the roles hear and say: to open with a config,
-// once, and to cancel streams.
+// Requests are what the daemon asks of a helper in its roles: to open with a config, once, and to cancel
+// streams.
 type Requests[Config any] struct {
 	Config    Config        // once Opened is closed
 	Opened    chan struct{} // closed when there is a config
@@ -43,4 +45,28 @@ func (r *Requests[Config]) Control(c helper.Control) error {
 		return nil
 	}
 	return fmt.Errorf("%w: %q", helper.ErrProtocol, c.Name)
+}
+
+// Serve does the work of a role until the input closes: it has the config opened, says that it is
+// ready, and hands on sound. Control is given the daemon's messages from the beginning, and calls
+// [Requests.Control].
+func (r *Requests[Config]) Serve(s *helper.Server, control func(helper.Control) error, open func() (ready any, err error), sound func(helper.Sound) error) error {
+	var controls sync.WaitGroup
+	defer controls.Wait()
+	ended := make(chan error, 1)
+	controls.Go(func() { ended <- s.Controls(control) })
+	select {
+	case <-r.Opened:
+	case err := <-ended:
+		return err
+	}
+	ready, err := open()
+	if err != nil {
+		s.Send(FaultName, models.NewFault(err))
+		return <-ended // the fault is in a pipe, which must stay open until it was read
+	}
+	if err := s.Send(ReadyName, ready); err != nil {
+		return err
+	}
+	return s.Sounds(sound)
 }

@@ -187,13 +187,15 @@ const markSize = 8
 // MaxMarks is how many fit into one message.
 const MaxMarks = helper.MaxSound / markSize
 
-// AppendMark appends m to b, little-endian.
-func AppendMark(b []byte, m Mark) []byte {
-	b = binary.LittleEndian.AppendUint32(b, m.Byte)
-	return binary.LittleEndian.AppendUint32(b, m.Sample)
+// AppendMarks appends marks to b, little-endian.
+func AppendMarks(b []byte, marks ...Mark) []byte {
+	for _, m := range marks {
+		b = binary.LittleEndian.AppendUint32(binary.LittleEndian.AppendUint32(b, m.Byte), m.Sample)
+	}
+	return b
 }
 
-// DecodeMarks appends to marks what AppendMark wrote, and refuses marks that do not ascend, or are
+// DecodeMarks appends to marks what AppendMarks wrote, and refuses marks that do not ascend, or are
 // after the text's end.
 func DecodeMarks(marks []Mark, b []byte, text int) ([]Mark, error) {
 	wrong := len(b)%markSize != 0

@@ -88,7 +88,7 @@ func TestMarks(t *testing.T) {
 		at := wire.Mark{}
 		for range rapid.IntRange(0, 20).Draw(t, "marks") {
 			m := wire.Mark{Byte: at.Byte + uint32(rapid.IntRange(0, 9).Draw(t, "byte")), Sample: at.Sample + uint32(rapid.IntRange(0, 9999).Draw(t, "sample"))}
-			want, b, at = append(want, m), wire.AppendMark(b, m), wire.Mark{Byte: m.Byte + 1, Sample: m.Sample}
+			want, b, at = append(want, m), wire.AppendMarks(b, m), wire.Mark{Byte: m.Byte + 1, Sample: m.Sample}
 		}
 		got, err := wire.DecodeMarks(nil, b, int(at.Byte))
 		if err != nil || fmt.Sprint(got) != fmt.Sprint(want) {
@@ -126,7 +126,7 @@ func FuzzReadyHear(f *testing.F) {
 }
 
 func FuzzMarks(f *testing.F) {
-	f.Add(wire.AppendMark(wire.AppendMark(nil, wire.Mark{}), wire.Mark{Byte: 6, Sample: 9000}), 11)
+	f.Add(wire.AppendMarks(wire.AppendMarks(nil, wire.Mark{}), wire.Mark{Byte: 6, Sample: 9000}), 11)
 	f.Fuzz(func(t *testing.T, b []byte, text int) {
 		marks, err := wire.DecodeMarks(nil, b, text)
 		for i, m := range marks {

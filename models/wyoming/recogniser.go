@@ -31,14 +31,7 @@ type Recogniser struct {
 
 // Check reports why the server cannot recognise speech, as far as it says so.
 func (r Recogniser) Check(ctx context.Context) error {
-	d, err := r.Server.Describe(ctx)
-	if err != nil {
-		return err
-	}
-	if len(d.Recognisers) == 0 {
-		return &WrongServerError{r.Server, "recogniser", "wyoming-faster-whisper"}
-	}
-	return nil
+	return r.Server.check(ctx, "recogniser", "wyoming-faster-whisper", func(d Description) []Program { return d.Recognisers })
 }
 
 // A transcribe asks a recogniser for the words of what follows.
@@ -128,23 +121,3 @@ func transcript(ctx context.Context, c *conn, partial func(string)) (string, err
 		}
 	}
 }
-
-// A WrongServerError says that a server cannot do what it is configured for.
-type WrongServerError struct {
-	Server  Server
-	Wanted  string // what it should be
-	Program string // one that is that
-}
-
-// Error says what is wrong.
-func (e *WrongServerError) Error() string {
-	return fmt.Sprintf("the Wyoming server at %s is no %s", e.Server, e.Wanted)
-}
-
-// Cure says what to do.
-func (e *WrongServerError) Cure() string {
-	return "give the address of one that is, such as " + e.Program
-}
-
-// Is reports that a restart does not help.
-func (e *WrongServerError) Is(target error) bool { return target == errors.ErrUnsupported }

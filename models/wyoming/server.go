@@ -19,6 +19,7 @@ import (
 	"strings"
 	"time"
 
+	"earshot/models"
 	"earshot/models/remote"
 )
 
@@ -91,6 +92,17 @@ func (s Server) Describe(ctx context.Context) (Description, error) {
 			return d, e.decode(&d)
 		}
 	}
+}
+
+// check reports why the server is not what it should be, as far as it says so. Program is one that is.
+func (s Server) check(ctx context.Context, wanted, program string, of func(Description) []Program) error {
+	d, err := s.Describe(ctx)
+	if err == nil && len(of(d)) == 0 {
+		err = models.Fault{
+			Text: fmt.Sprintf("the Wyoming server at %s is no %s", s, wanted), Cure: "give the address of one that is, such as " + program, Lasting: true,
+		}.Err()
+	}
+	return err
 }
 
 // A conn is a connection to a server. One goroutine may write while another reads.

@@ -11,22 +11,14 @@ const Rate = 22050
 
 // A Voice is a server that speaks.
 type Voice struct {
-	Server   Server
-	Name     string // of the voice, such as "en_US-lessac-medium"; "" is the server's own choice
-	Speaker  string // of a voice that has several; may be empty
-	Language string
+	Server  Server
+	Name    string // of the voice, such as "en_US-lessac-medium"; "" is the server's own choice
+	Speaker string // of a voice that has several; may be empty
 }
 
 // Check reports why the server cannot speak, as far as it says so.
 func (v Voice) Check(ctx context.Context) error {
-	d, err := v.Server.Describe(ctx)
-	if err != nil {
-		return err
-	}
-	if len(d.Voices) == 0 {
-		return &WrongServerError{v.Server, "voice", "wyoming-piper"}
-	}
-	return nil
+	return v.Server.check(ctx, "voice", "wyoming-piper", func(d Description) []Program { return d.Voices })
 }
 
 // A synthesize asks a voice for a text.
@@ -36,9 +28,8 @@ type synthesize struct {
 }
 
 type voiceNamed struct {
-	Name     string `json:"name,omitempty"`
-	Speaker  string `json:"speaker,omitempty"`
-	Language string `json:"language,omitempty"`
+	Name    string `json:"name,omitempty"`
+	Speaker string `json:"speaker,omitempty"`
 }
 
 // Synthesize says a text; sound receives its samples, which are valid until it returns, at the
@@ -53,7 +44,7 @@ func (v Voice) Synthesize(ctx context.Context, text string, sound func(rate int,
 	}
 	defer c.close()
 	ask := synthesize{Text: text}
-	if n := (voiceNamed{v.Name, v.Speaker, v.Language}); n != (voiceNamed{}) {
+	if n := (voiceNamed{v.Name, v.Speaker}); n != (voiceNamed{}) {
 		ask.Voice = &n
 	}
 	if err := c.write(ctx, "synthesize", ask, nil); err != nil {
