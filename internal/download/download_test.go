@@ -17,6 +17,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -57,7 +58,7 @@ type fileHost struct {
 	mu     sync.Mutex
 	asked  map[string]int
 	ranges []string
-	sent   int
+	sent   atomic.Int64
 
 	release chan struct{} // closed when /wait may answer
 }
@@ -173,7 +174,7 @@ func (c *counter) Write(b []byte) (int, error) {
 	n, err := c.ResponseWriter.Write(b)
 	c.h.mu.Lock()
 	defer c.h.mu.Unlock()
-	c.h.sent += n
+	c.h.sent.Add(int64(n))
 	return n, err
 }
 
@@ -277,8 +278,8 @@ func TestGet(t *testing.T) {
 					t.Errorf("%s was asked %d times, not %d", path, h.asked[path], n)
 				}
 			}
-			if tt.sent > 0 && h.sent > tt.sent {
-				t.Errorf("%d bytes were sent of %d", h.sent, len(content))
+			if sent := h.sent.Load(); tt.sent > 0 && sent > int64(tt.sent) {
+				t.Errorf("%d bytes were sent of %d", sent, len(content))
 			}
 			if tt.want == "" {
 				clear(h.asked)
