@@ -10,8 +10,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
-	"time"
 
 	"earshot/internal/helper"
 	"earshot/internal/testkit"
@@ -425,9 +425,9 @@ func TestFallsBack(t *testing.T) {
 	l := shelf(t, "kokoro", "vits")
 	path := program(t)
 	first, next := &mortalVoice{path: path, set: find(t, l, "kokoro")}, &mortalVoice{path: path, set: find(t, l, "vits")}
-	lives := 0
+	var lives atomic.Int32
 	s := mouth(t, func() (helper.Link, error) {
-		if lives++; lives == 1 {
+		if lives.Add(1) == 1 {
 			return first.dial()
 		}
 		return next.dial()
@@ -442,7 +442,7 @@ func TestFallsBack(t *testing.T) {
 		}
 		if c.Rate == modeltest.VITSRate {
 			after, words = append(after, c.PCM...), append(words, c.Words...)
-		} else if given += len(c.PCM); given > modeltest.KokoroRate && lives == 1 {
+		} else if given += len(c.PCM); given > modeltest.KokoroRate && lives.Load() == 1 {
 			first.kill()
 		}
 	}
@@ -468,26 +468,4 @@ func letters(numbers []int) string {
 		}
 	}
 	return b.String()
-}
-
-// TestFirstSound: from a text to its first sound, with a network that computes nothing, there pass some
-// milliseconds; most of it takes espeak-ng. On a busy machine the fastest of some counts.
-func TestFirstSound(t *testing.T) {
-	program(t)
-	l := shelf(t, "piper", "vits")
-	for _, name := range []string{"piper", "vits"} {
-		s := voiceOf(t, l, name, "")
-		fastest := time.Hour
-		for range 20 {
-			began := time.Now()
-			for range s.Say(t.Context(), "How are you today?") {
-				fastest = min(fastest, time.Since(began))
-				break
-			}
-		}
-		t.Logf("%s: %v", name, fastest)
-		if fastest > time.Second {
-			t.Errorf("%s takes %v to the first sound", name, fastest)
-		}
-	}
 }
