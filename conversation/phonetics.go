@@ -53,8 +53,8 @@ const (
 	onePhoneIn  = 5
 	leastPhones = 3
 
-	// After a silence and before a question, leastMisheard sounds are enough for a name of which as
-	// many as mostMisheard are wrong.
+	// After a silence and before a question, a name of at least leastMisheard sounds may have
+	// mostMisheard wrong ones.
 	leastMisheard = 5
 	mostMisheard  = 2
 )
@@ -116,8 +116,8 @@ func (l AddressClassifier) sounding(words []string) (n int) {
 // mostWords is of how many words a recogniser may make the agent's name.
 func (l AddressClassifier) mostWords() int { return len(strings.Fields(l.Name)) + 2 }
 
-// misheard returns how many words at the beginning of a question call the agent by a name of which up
-// to two sounds are wrong, or after a wrong "hey".
+// misheard returns how many words at the beginning of a question call the agent, although up to two
+// sounds of its name are wrong, or the "hey" before it.
 func (l AddressClassifier) misheard(words []string) int {
 	if len(words) > 1 && phones.Distance(coarseSounds(words[0]), summoning) <= 1 { // "the earshot", for "hey"
 		if n := l.named(words[1:]); n > 0 && questions(words[1+n:]) {

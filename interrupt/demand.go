@@ -17,9 +17,8 @@ const (
 	// what does not is a television, other people's talk, or a "yeah".
 	patience = 350 * time.Millisecond
 
-	// A passive agent waits longer: so long for a voice of which no words come, since who
-	// speaks to it has said some long before; and so long for one that says words, of which
-	// nobody can tell what they are.
+	// A passive agent waits longer: passivePatience for a voice without words, since who speaks
+	// to it has said some by then; passiveToWords for a voice whose words nobody can place.
 	passivePatience = 2500 * time.Millisecond
 	passiveToWords  = 10 * time.Second
 

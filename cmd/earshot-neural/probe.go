@@ -161,7 +161,7 @@ func probeTurns(set catalog.Installed) (p probed, err error) {
 	return p, err
 }
 
-// sweep returns a tone that rises from 200 to 4000 Hz: every band of a model is in it.
+// sweep returns a tone that rises from 200 to 4000 Hz, where voices are.
 func sweep(long int) []float32 {
 	pcm := make([]float32, long)
 	phase := 0.0

@@ -17,9 +17,9 @@ import (
 	"strings"
 )
 
-// A Catalogue is what sets there are to be had. Nobody here has seen the files of that of the program.
-// The checksums of k2-fsa's archives and of zipformer-en are those in the gallery of LocalAI
-// (mudler/LocalAI 82c191afa, gallery/index.yaml), the others those that mirrors state.
+// A Catalogue lists the sets that can be downloaded. The files that the program's own catalogue lists
+// have not been fetched by its authors. Its checksums of k2-fsa's archives and of zipformer-en come from
+// the gallery of LocalAI (mudler/LocalAI 82c191afa, gallery/index.yaml), the others from mirrors.
 type Catalogue struct {
 	// Bundles are the sets that belong together, by the name of the bundle. Each set of one is free to
 	// be used by anybody.

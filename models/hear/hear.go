@@ -65,9 +65,8 @@ const (
 	// goes on, but nothing begins with it.
 	vague = 0.82
 
-	// deny is in how many frames of an onset a detector must find no voice to end it: Silero finds one
-	// 120 ms after it has begun at the latest, in 99 of 100 cases, and one that is slow to answer must
-	// not matter.
+	// deny is in how many frames of an onset a detector must find no voice to end it: five of
+	// Silero's windows, 160 ms, so that a detector that answers late denies nobody.
 	deny = 8
 
 	// fresh is how many frames back the newest verdict of a detector may be for it to count.

@@ -114,10 +114,9 @@ func (c Config) silence(words Ending, v verdict) time.Duration {
 	}[words][v].Duration()
 }
 
-// Patience returns how much silence ends an utterance. If its words sound finished only because of
-// one that has changed late, it is that of an unclear ending; if they sounded finished before, too, it
-// is not. Words that do not reach the end of the voice may be followed by others that are on their
-// way, so that they only lengthen it.
+// Patience returns how much silence ends an utterance. If only a late change made its words sound
+// finished, its ending counts as unclear. If the words do not reach the end of the voice yet, others
+// may follow, so they only lengthen the silence.
 func (c Config) Patience(e Evidence) time.Duration {
 	words, sound := Judge(e.Words, e.About), judgeSound(e.Turn)
 	if words != Finished {

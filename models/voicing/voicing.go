@@ -69,7 +69,7 @@ type Detector struct {
 	voice    bool
 }
 
-// Begin says that a sound begins with the next frame, of which nothing is known.
+// Begin forgets the evidence: the next frame is the first of another sound.
 func (d *Detector) Begin() { d.evidence, d.waited, d.voice = 0, 0, false }
 
 // Voice reports whether the sound that has begun is a voice.

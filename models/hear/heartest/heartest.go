@@ -80,9 +80,9 @@ func parse(line string) (Silence, error) {
 const Answer = 260 * time.Millisecond
 
 // Ended returns after how much silence c takes the speaker to be done. Turn is what a model that
-// listens to the sound answers, or NaN if there is none. Without chunk the recogniser's words come as
-// they were recorded; otherwise each comes when a chunk of that length is full, of which phase is the
-// part that was full at the end of the voice.
+// listens to the sound answers, or NaN if there is none. If chunk is 0, the recogniser's words come as
+// they were recorded. Otherwise each word comes when a chunk of that length is full; at the end of the
+// voice, phase of it was.
 func (s Silence) Ended(c hear.Config, turn float64, chunk, phase time.Duration) time.Duration {
 	e := hear.Evidence{Turn: turn, Lag: chunk, Changed: -phase, About: hear.Talk{Name: "earshot"}}
 	asks := !math.IsNaN(turn)
