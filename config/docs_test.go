@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"earshot/api"
+
+	"earshot/language"
 )
 
 var update = flag.Bool("update", false, "write docs/earshot.yaml and docs/configuration.md")
@@ -179,7 +181,7 @@ func TestNearest(t *testing.T) {
 		{"", "", 0}, {"a", "", 1}, {"", "abc", 3}, {"same", "same", 0},
 		{"modle", "model", 1}, {"hots", "host", 1}, {"kitten", "sitting", 3}, {"ca", "abc", 3},
 	} {
-		if got := distance(tt.a, tt.b); got != tt.want {
+		if got := language.EditsAndSwaps([]byte(tt.a), []byte(tt.b)); got != tt.want {
 			t.Errorf("from %q to %q it is %d, want %d", tt.a, tt.b, got, tt.want)
 		}
 	}

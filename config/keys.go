@@ -1,6 +1,7 @@
 package config
 
 import (
+	"earshot/language"
 	"encoding"
 	"fmt"
 	"reflect"
@@ -70,34 +71,9 @@ func Nearest(name string, known []string) (best string, ok bool) {
 	}
 	least := max(1, min(3, len(name)/3)) + 1
 	for _, k := range known {
-		if d := distance(strings.ToLower(name), k); d < least && d < len(k) {
+		if d := language.EditsAndSwaps([]byte(strings.ToLower(name)), []byte(k)); d < least && d < len(k) {
 			best, least, ok = k, d, true
 		}
 	}
 	return best, ok
-}
-
-// distance is how many bytes must be put in, taken out, changed or swapped
-// with their neighbour to make b of a.
-func distance(a, b string) int {
-	var before, last []int
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		before, last, row = last, row, make([]int, len(b)+1)
-		row[0] = i + 1
-		for j := range len(b) {
-			change := 1
-			if a[i] == b[j] {
-				change = 0
-			}
-			row[j+1] = min(last[j]+change, last[j+1]+1, row[j]+1)
-			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
-				row[j+1] = min(row[j+1], before[j-1]+1)
-			}
-		}
-	}
-	return row[len(b)]
 }

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"earshot"
+	"earshot/language"
 	"earshot/participants"
 )
 
@@ -192,9 +193,9 @@ func (d *Directory) Nearest(name string, most int) []string {
 	var all []near
 	key := []rune(participants.Key(name))
 	for _, n := range d.names {
-		far := distance(key, []rune(participants.Key(n)))
+		far := language.EditsAndSwaps(key, []rune(participants.Key(n)))
 		for w := range strings.FieldsSeq(n) { // one of the words of a longer name
-			far = min(far, distance(key, []rune(participants.Key(w))))
+			far = min(far, language.EditsAndSwaps(key, []rune(participants.Key(w))))
 		}
 		if far <= max(1, len(key)/3) && far < len(key) {
 			all = append(all, near{n, far})
@@ -206,28 +207,4 @@ func (d *Directory) Nearest(name string, most int) []string {
 		names = append(names, n.name)
 	}
 	return names
-}
-
-// distance returns how many letters must be added, removed, replaced or swapped with their
-// neighbour to turn a into b. It keeps three rows of the usual table.
-func distance(a, b []rune) int {
-	before, row, next := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range a {
-		next[0] = i + 1
-		for j := range b {
-			replace := row[j]
-			if a[i] != b[j] {
-				replace++
-			}
-			next[j+1] = min(replace, row[j+1]+1, next[j]+1)
-			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
-				next[j+1] = min(next[j+1], before[j-1]+1)
-			}
-		}
-		before, row, next = row, next, before
-	}
-	return row[len(b)]
 }

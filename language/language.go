@@ -108,3 +108,27 @@ func Edits[T comparable](want, got []T) int {
 	}
 	return row[len(got)]
 }
+
+// EditsAndSwaps is Edits where two neighbours that changed places count as one change, as typing
+// errors do.
+func EditsAndSwaps[T comparable](want, got []T) int {
+	before, row, next := make([]int, len(got)+1), make([]int, len(got)+1), make([]int, len(got)+1) // of the usual table
+	for j := range row {
+		row[j] = j
+	}
+	for i := range want {
+		next[0] = i + 1
+		for j := range got {
+			change := row[j]
+			if want[i] != got[j] {
+				change++
+			}
+			next[j+1] = min(change, row[j+1]+1, next[j]+1)
+			if i > 0 && j > 0 && want[i] == got[j-1] && want[i-1] == got[j] {
+				next[j+1] = min(next[j+1], before[j-1]+1)
+			}
+		}
+		before, row, next = row, next, before
+	}
+	return row[len(got)]
+}

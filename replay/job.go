@@ -2,13 +2,17 @@ package replay
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
 	"io"
+	"os/exec"
+	"strings"
 
 	"earshot"
 	"earshot/config"
+	"earshot/internal/terminal"
 	"earshot/participants"
 	"earshot/participants/agents"
 	"earshot/participants/paths"
@@ -104,4 +108,37 @@ func staffOf(cfg *config.Config) []agents.Record {
 		all = append(all, r)
 	}
 	return all
+}
+
+// Perform has the program at path, which calls [Serve], perform a day.
+func (j Job) Perform(ctx context.Context, path string, d *Day) (*Result, error) {
+	in, out := io.Pipe()
+	sent := make(chan error, 1)
+	go func() {
+		err := j.Send(out, d)
+		out.CloseWithError(err)
+		sent <- err
+	}()
+	var result, trouble bytes.Buffer
+	c := exec.CommandContext(ctx, path)
+	c.Stdin, c.Stdout, c.Stderr = in, &result, &trouble
+	err := c.Run()
+	in.Close()
+	<-sent
+	if err != nil {
+		return nil, fmt.Errorf("that day could not be replayed: %s", wentWrong(trouble.String(), err))
+	}
+	res := new(Result)
+	if err := json.Unmarshal(result.Bytes(), res); err != nil {
+		return nil, fmt.Errorf("the result of the replay cannot be read; is %s of another version? %w", config.ShortPath(path), err)
+	}
+	return res, nil
+}
+
+// wentWrong returns the first line of what a program said before it ended.
+func wentWrong(said string, err error) string {
+	if line, _, _ := strings.Cut(strings.TrimSpace(said), "\n"); line != "" {
+		return terminal.Safe(line)
+	}
+	return err.Error()
 }

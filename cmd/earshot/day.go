@@ -1,20 +1,14 @@
 package main
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
-	"io"
 	"os"
-	"os/exec"
-	"strings"
 	"time"
 
 	"earshot"
 	"earshot/config"
 	"earshot/daemon/access"
 	"earshot/internal/helper"
-	"earshot/internal/terminal"
 	"earshot/participants"
 	"earshot/replay"
 )
@@ -104,39 +98,11 @@ func (a *app) rerun(d *replay.Day) (*replay.Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	var j replay.Job
-	j.Config = a.file
+	j := replay.Job{Config: a.file}
 	j.Account, j.AccountName = access.Self()
-	in, out := io.Pipe()
-	sent := make(chan error, 1)
-	go func() {
-		err := j.Send(out, d)
-		out.CloseWithError(err)
-		sent <- err
-	}()
-	var result, trouble bytes.Buffer
-	c := exec.CommandContext(a.ctx, path)
-	c.Stdin, c.Stdout, c.Stderr = in, &result, &trouble
-	err = c.Run()
-	in.Close()
-	<-sent
-	switch {
-	case a.ctx.Err() != nil:
+	res, err := j.Perform(a.ctx, path, d)
+	if a.ctx.Err() != nil {
 		return nil, &verdict{failed, nil}
-	case err != nil:
-		return nil, fmt.Errorf("that day could not be replayed: %s", wentWrong(trouble.String(), err))
 	}
-	res := new(replay.Result)
-	if err := json.Unmarshal(result.Bytes(), res); err != nil {
-		return nil, fmt.Errorf("the result of the replay cannot be read; is %s of another version? %w", config.ShortPath(path), err)
-	}
-	return res, nil
-}
-
-// wentWrong returns the first line of what a helper said before it ended.
-func wentWrong(said string, err error) string {
-	if line, _, _ := strings.Cut(strings.TrimSpace(said), "\n"); line != "" {
-		return terminal.Safe(line)
-	}
-	return err.Error()
+	return res, err
 }

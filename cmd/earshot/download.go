@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strings"
 
+	"earshot/internal/probe"
 	"earshot/internal/progress"
 	"earshot/internal/terminal"
-	"earshot/llm"
 	"earshot/models/catalog"
 	"earshot/models/sets"
 )
@@ -93,7 +93,10 @@ func (g modelsGet) pull(a *app, name string) error {
 	if err != nil {
 		return err
 	}
-	c, err := downloader(cfg.Executive.LLM, g.Engine)
+	c, known, err := probe.Downloader(cfg.Executive.LLM, g.Engine)
+	if !known {
+		return &verdict{notFound, err}
+	}
 	if err != nil {
 		return err
 	}
@@ -104,29 +107,6 @@ func (g modelsGet) pull(a *app, name string) error {
 		fmt.Fprintf(a.printed(), "%s is ready. To use it: earshot models use %[1]s\n", terminal.Safe(name))
 	}
 	return nil
-}
-
-// downloader returns the engine that downloads models: the one of that name, or else the
-// first that can.
-func downloader(c llm.Config, name string) (llm.EngineConfig, error) {
-	ways := map[string]string{
-		llm.OpenAI: "gets its models elsewhere: llama-server and vLLM are started with a model, LM Studio downloads with: lms get",
-		llm.Script: "is a file and has no models",
-	}
-	var others []string
-	for _, e := range c.List() {
-		switch {
-		case name != "" && e.Name != name:
-		case e.Provider == llm.Ollama:
-			return e, nil
-		default:
-			others = append(others, e.Name+" "+ways[e.Provider])
-		}
-	}
-	if len(others) == 0 {
-		return llm.EngineConfig{}, &verdict{notFound, fmt.Errorf("there is no engine %q\n  → the engines are %s", name, strings.Join(c.Names(), ", "))}
-	}
-	return llm.EngineConfig{}, fmt.Errorf("%s\n  → or add an engine of provider ollama to executive.llm.engines", strings.Join(others, "; "))
 }
 
 // newDownload returns a download of a model that is told on standard output.

@@ -6,13 +6,9 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"golang.org/x/term"
 
-	"earshot/config"
-	"earshot/internal/download"
-	"earshot/internal/english"
 	"earshot/internal/helper"
 	"earshot/internal/probe"
 	"earshot/internal/terminal"
@@ -49,13 +45,13 @@ type speechGet struct {
 func (g speechGet) run(a *app) error {
 	here, _ := g.List() // what is damaged is not here
 	missing := slices.DeleteFunc(slices.Clone(g.wanted), func(s catalog.Set) bool {
-		return slices.ContainsFunc(here, func(is catalog.Installed) bool { return is.Name == s.Name })
+		return slices.ContainsFunc(here, func(is catalog.Installed) bool { return is.Name == s.Name && sets.Current(s, is) })
 	})
 	if err := g.permitted(missing); err != nil {
 		return err
 	}
 	if len(missing) > 0 {
-		if err := g.show(a, missing); err != nil {
+		if err := probe.PrintSpeechOffer(a.told(), missing, g.Store.Dir, g.source == nil); err != nil {
 			return err
 		}
 		if err := g.asks(a, missing); err != nil {
@@ -85,37 +81,6 @@ func (g speechGet) permitted(list []catalog.Set) error {
 
 func (g speechGet) agrees(s catalog.Set) bool {
 	return slices.ContainsFunc(g.Agree, func(id string) bool { return strings.EqualFold(id, s.Licence.ID) })
-}
-
-// show prints what sets are, what they cost and what they may be used for.
-func (g speechGet) show(a *app, list []catalog.Set) error {
-	w := a.told()
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "NAME\tROLE\tSIZE\tLICENCE\tFROM")
-	var all int64
-	for _, s := range list {
-		n, exact := s.Size()
-		all += n
-		from := "this machine"
-		if g.source == nil {
-			from = download.Host(s.Downloads()[0].URLs[0])
-		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", s.Name, s.Role, probe.SpeechSize(n, exact), s.Licence.ID, from)
-	}
-	if err := t.Flush(); err != nil {
-		return err
-	}
-	for _, s := range list {
-		fmt.Fprintf(w, "%s: %s; %s %s\n", s.Name, terminal.Safe(s.Licence.Attribution), terminal.Safe(s.Licence.ID), terminal.Safe(s.Licence.URL))
-		if s.Licence.Forbids != "" {
-			fmt.Fprintf(w, "  its licence %s\n", terminal.Safe(s.Licence.Forbids))
-		}
-		if slices.ContainsFunc(s.Downloads(), func(f catalog.File) bool { return f.SHA256 == "" }) {
-			fmt.Fprintln(w, "  nobody has published its checksums; they are noted when it comes, and compared from then on")
-		}
-	}
-	_, err := fmt.Fprintf(w, "Together about %s; %s are free where they go, in %s.\n", english.Size(all), english.Size(download.Free(g.Dir)), config.ShortPath(g.Dir))
-	return err
 }
 
 // asks asks whether sets are to be installed, unless that has been said.
@@ -188,6 +153,45 @@ func (a *app) speechChanged() error {
 	}
 	fmt.Fprintln(a.told(), "The running earshot knows of it now.")
 	return nil
+}
+
+type modelsUpdate struct {
+	Names []string `arg:"" optional:"" name:"name" help:"Names of speech models that are installed; by default all."`
+	Agree []string `help:"Agree to a licence that restricts people, by its name." placeholder:"LICENCE"`
+	Yes   bool     `help:"Do not ask for confirmation."`
+	JSON  bool     `help:"Print the progress as JSON, one object per line."`
+}
+
+// Run installs anew what the catalogue describes differently than it is installed. What is there stays
+// in use until the other is whole.
+func (u modelsUpdate) Run(a *app) error {
+	s, err := openSpeechModels()
+	if err != nil {
+		return err
+	}
+	here, damaged := s.List()
+	get := speechGet{
+		modelsGet: modelsGet{Agree: u.Agree, Yes: u.Yes, JSON: u.JSON}, speechModels: s,
+		again: strings.Join(append([]string{"earshot models update"}, u.Names...), " "),
+	}
+	for _, name := range u.Names {
+		if !slices.ContainsFunc(here, func(is catalog.Installed) bool { return is.Name == name }) {
+			return errors.Join(damaged, &verdict{notFound, fmt.Errorf("no speech model %q is installed\n  → earshot models list", terminal.Safe(name))})
+		}
+	}
+	for _, is := range here {
+		i := slices.IndexFunc(s.Sets, func(set catalog.Set) bool { return set.Name == is.Name })
+		if wanted := len(u.Names) == 0 || slices.Contains(u.Names, is.Name); wanted && i >= 0 && !sets.Current(s.Sets[i], is) {
+			get.wanted = append(get.wanted, s.Sets[i])
+		}
+	}
+	if len(get.wanted) > 0 {
+		return errors.Join(get.run(a), damaged)
+	}
+	if !u.JSON {
+		fmt.Fprintln(a.printed(), "There is nothing newer in the catalogue of this earshot.")
+	}
+	return damaged
 }
 
 type modelsRemove struct {

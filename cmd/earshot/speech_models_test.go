@@ -170,6 +170,17 @@ func TestSpeechModels(t *testing.T) {
 			}
 		}
 	}
+	catalogue := h.read("data/earshot/models/catalogue.json")
+	h.write("data/earshot/models/catalogue.json", strings.ReplaceAll(catalogue, `"title":"A"`, `"title":"B"`))
+	m.hold(0)
+	for _, want := range []string{"tiny is installed", "nothing newer"} { // the catalogue says something else of all of them
+		if r := h.earshot(nil, "models", "update", "--yes", "--agree", "strict"); r.code != success || !strings.Contains(r.out+r.err, want) || len(m.asked()) > 0 {
+			t.Errorf("update ended with %d, asked for %q and printed\n%s\n%s", r.code, m.asked(), r.out, r.err)
+		}
+	}
+	if r := h.earshot(nil, "models", "update", "page"); r.code != notFound || !strings.Contains(r.err, `no speech model "page" is installed`) {
+		t.Errorf("an update of what is not there ended with %d: %s", r.code, r.err)
+	}
 	var list []probe.ModelInfo
 	r := h.earshot(nil, "models", "list", "--json")
 	if err := json.Unmarshal([]byte(r.out), &list); err != nil || len(list) != 3 || list[1].Model != "tiny" || list[1].Roles[0] != "hear" || !list[1].Speech.Installed || list[1].Speech.Licence != "MIT" {

@@ -41,7 +41,7 @@ var may = map[string]string{
 	"internal/sdnotify":              "",
 	"internal/logfile":               ". config internal/redact internal/terminal",
 	"internal/lockorder":             "",
-	"internal/trial":                 ". internal/audio language providers/microphone",
+	"internal/trial":                 ". internal/audio internal/english internal/terminal language models/catalog models/neural models/sense models/stt providers/microphone",
 	"internal/metrics":               ".",
 	"internal/supervise":             ".",
 	"internal/usage":                 "api",
@@ -96,7 +96,7 @@ var may = map[string]string{
 	"server/...":                     ". api participants/... conversation executive/... providers internal/atomicfile internal/search", // for the senses of an attached terminal
 	"replay":                         ". config executive/... interrupt llm participants/... conversation speakers internal/english internal/terminal internal/transcript",
 	"monitor/...":                    ". api interrupt participants/... executive/... providers server/... internal/search internal/terminal",
-	"config":                         ". api executive/... interrupt llm participants/... conversation speakers store server providers/... outlets/... models/... internal/atomicfile",
+	"config":                         ". api executive/... interrupt language llm participants/... conversation speakers store server providers/... outlets/... models/... internal/atomicfile",
 	"daemon":                         "./...",
 	"daemon/admin":                   ". api internal/english internal/terminal participants/... speakers",
 	"daemon/cameras":                 ". api executive/... internal/helper internal/probe internal/redact models/see participants providers providers/webcam",

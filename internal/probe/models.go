@@ -269,3 +269,26 @@ func EngineKey(c llm.Config, i int) string {
 	}
 	return fmt.Sprintf("executive.llm.engines[%d].", i)
 }
+
+// Downloader returns the engine that downloads models: the one of that name, or else the first that
+// can. known is false if there is none of that name.
+func Downloader(c llm.Config, name string) (is llm.EngineConfig, known bool, err error) {
+	ways := map[string]string{
+		llm.OpenAI: "gets its models elsewhere: llama-server and vLLM are started with a model, LM Studio downloads with: lms get",
+		llm.Script: "is a file and has no models",
+	}
+	var others []string
+	for _, e := range c.List() {
+		switch {
+		case name != "" && e.Name != name:
+		case e.Provider == llm.Ollama:
+			return e, true, nil
+		default:
+			others = append(others, e.Name+" "+ways[e.Provider])
+		}
+	}
+	if len(others) == 0 {
+		return is, false, fmt.Errorf("there is no engine %q\n  → the engines are %s", name, strings.Join(c.Names(), ", "))
+	}
+	return is, true, fmt.Errorf("%s\n  → or add an engine of provider ollama to executive.llm.engines", strings.Join(others, "; "))
+}

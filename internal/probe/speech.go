@@ -11,6 +11,7 @@ import (
 	"text/tabwriter"
 
 	"earshot/config"
+	"earshot/internal/download"
 	"earshot/internal/english"
 	"earshot/internal/terminal"
 	"earshot/models/catalog"
@@ -137,6 +138,37 @@ func PrintSpeechModels(w io.Writer, list []ModelInfo) {
 	if slices.ContainsFunc(list, func(m ModelInfo) bool { return m.Speech.Restricted }) {
 		fmt.Fprintln(w, "(!) Its licence forbids commercial use, or is unclear: earshot models get NAME says which.")
 	}
+}
+
+// PrintSpeechOffer prints what sets are, what they cost and what they may be used for, before they are
+// installed in dir, from the net or from this machine.
+func PrintSpeechOffer(w io.Writer, list []catalog.Set, dir string, net bool) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "NAME\tROLE\tSIZE\tLICENCE\tFROM")
+	var all int64
+	for _, s := range list {
+		n, exact := s.Size()
+		all += n
+		from := "this machine"
+		if net {
+			from = download.Host(s.Downloads()[0].URLs[0])
+		}
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", s.Name, s.Role, SpeechSize(n, exact), s.Licence.ID, from)
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	for _, s := range list {
+		fmt.Fprintf(w, "%s: %s; %s %s\n", s.Name, terminal.Safe(s.Licence.Attribution), terminal.Safe(s.Licence.ID), terminal.Safe(s.Licence.URL))
+		if s.Licence.Forbids != "" {
+			fmt.Fprintf(w, "  its licence %s\n", terminal.Safe(s.Licence.Forbids))
+		}
+		if slices.ContainsFunc(s.Downloads(), func(f catalog.File) bool { return f.SHA256 == "" }) {
+			fmt.Fprintln(w, "  nobody has published its checksums; they are noted when it comes, and compared from then on")
+		}
+	}
+	_, err := fmt.Fprintf(w, "Together about %s; %s are free where they go, in %s.\n", english.Size(all), english.Size(download.Free(dir)), config.ShortPath(dir))
+	return err
 }
 
 // SpeechSize says how large a speech model is; 0 is unknown.

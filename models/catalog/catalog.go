@@ -6,12 +6,18 @@
 package catalog
 
 import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 )
 
 // A Role is what a set is for.
@@ -122,6 +128,40 @@ func (i Installed) File(part string) string {
 		return ""
 	}
 	return filepath.Join(i.Dir, f.Path)
+}
+
+// Damage returns what is wrong with the files of the set, compared with its description, or "". An
+// error is that they could not be read, or that ctx ended.
+func (i Installed) Damage(ctx context.Context) (text string, err error) {
+	for _, part := range slices.Sorted(maps.Keys(i.Files)) {
+		if ctx.Err() != nil {
+			return "", context.Cause(ctx)
+		}
+		if text, err := i.Files[part].damage(i.File(part)); text != "" || err != nil {
+			return text, err
+		}
+	}
+	return "", nil
+}
+
+// damage is Damage for one file, which is at path.
+func (is File) damage(path string) (text string, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	sum := sha256.New()
+	n, err := io.Copy(sum, f)
+	switch {
+	case err != nil:
+		return "", err
+	case is.Bytes > 0 && n != is.Bytes:
+		return fmt.Sprintf("its file %s has %d bytes instead of %d", is.Path, n, is.Bytes), nil
+	case is.SHA256 != "" && !strings.EqualFold(is.SHA256, hex.EncodeToString(sum.Sum(nil))):
+		return fmt.Sprintf("its file %s is damaged: its checksum is not that which was published", is.Path), nil
+	}
+	return "", nil
 }
 
 // Open reads the description of the set in a folder. It does not look at its files.

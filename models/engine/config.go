@@ -303,7 +303,7 @@ func ModelName(set catalog.Installed) string { return "the model " + set.Name }
 
 // missing returns the engine that stands for a model which is not installed.
 func missing(role catalog.Role, language string) Engine {
-	return broken("a model that is installed", neural.Missing(role, language))
+	return broken("a neural model", neural.Missing(role, language))
 }
 
 // broken returns an engine that is never well.

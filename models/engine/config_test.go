@@ -136,7 +136,7 @@ func TestModels(t *testing.T) {
 		{"not installed", func(c *engine.Config) { c.Hear.Neural.Model = "medium" }, "the model medium, the embedded recogniser", "the model medium cannot be used: it is not installed"},
 		{"no such second", func(c *engine.Config) { c.Hear.Neural.Second = "medium" }, "the model larger, the embedded recogniser", "the model medium cannot be used: it is not installed"},
 		{"german", func(c *engine.Config) { c.Hear.Language = "de" }, "the model small", "the best that is installed for de"},
-		{"french", func(c *engine.Config) { c.Hear.Language = "fr" }, "a model that is installed", "no model is installed that recognises fr"},
+		{"french", func(c *engine.Config) { c.Hear.Language = "fr" }, "a neural model", "no model is installed that recognises fr"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			c := engine.DefaultConfig()

@@ -2,8 +2,6 @@ package neural
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,7 +11,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -128,40 +125,15 @@ func recorded(set catalog.Installed, files map[string]stamp) (r Result, known bo
 // try verifies a set and probes it. What is wrong with the set is in the result; an error is
 // something that may pass.
 func try(ctx context.Context, set catalog.Installed, program string) (Result, error) {
-	for _, part := range slices.Sorted(maps.Keys(set.Files)) {
-		text, err := verify(set.File(part), set.Files[part])
-		if err != nil {
-			return Result{}, err
-		}
-		if text != "" {
-			f := models.NewFault(Unfit(set.Name, "%s", text))
-			return Result{Fault: &f}, nil
-		}
-		if ctx.Err() != nil {
-			return Result{}, context.Cause(ctx)
-		}
-	}
-	return Probe(ctx, program, set.Dir)
-}
-
-// verify returns what is wrong with a file, or "".
-func verify(path string, is catalog.File) (text string, err error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
-	sum := sha256.New()
-	n, err := io.Copy(sum, f)
+	text, err := set.Damage(ctx)
 	switch {
 	case err != nil:
-		return "", err
-	case is.Bytes > 0 && n != is.Bytes:
-		return fmt.Sprintf("its file %s has %d bytes instead of %d", is.Path, n, is.Bytes), nil
-	case is.SHA256 != "" && !strings.EqualFold(is.SHA256, hex.EncodeToString(sum.Sum(nil))):
-		return fmt.Sprintf("its file %s is damaged: its checksum is not that which was published", is.Path), nil
+		return Result{}, err
+	case text != "":
+		f := models.NewFault(Unfit(set.Name, "%s", text))
+		return Result{Fault: &f}, nil
 	}
-	return "", nil
+	return Probe(ctx, program, set.Dir)
 }
 
 // Probe has the helper at program try the set in a folder, in a process of its own, which the set may

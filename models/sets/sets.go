@@ -55,20 +55,9 @@ func (s Store) List() (all []catalog.Installed, err error) {
 	return all, err
 }
 
-// Verify compares each file of a set with its checksum.
-func Verify(ctx context.Context, is catalog.Installed) error {
-	for part, f := range is.Files {
-		sum, err := download.Sum(is.File(part))
-		switch {
-		case err != nil:
-			return err
-		case sum != f.SHA256:
-			return fmt.Errorf("%s is not the file that was installed", is.File(part))
-		case ctx.Err() != nil:
-			return context.Cause(ctx)
-		}
-	}
-	return nil
+// Current reports whether an installed set is the one that a catalogue describes.
+func Current(set catalog.Set, is catalog.Installed) bool {
+	return reflect.DeepEqual(set.Pinned(is.Set), is.Set)
 }
 
 // A Progress is told what is being done, and how many bytes of how many are done; 0 is unknown.
@@ -83,15 +72,25 @@ func (s Store) Get(ctx context.Context, set catalog.Set, source *Source, tell Pr
 		return is, false, err
 	}
 	defer lock.Close()
-	if is, err = catalog.Open(s.folder(set.Name)); err == nil && reflect.DeepEqual(set.Pinned(is.Set), is.Set) {
-		tell("checking", 0, 0)
-		if Verify(ctx, is) == nil {
-			return is, false, nil
+	if is, err = catalog.Open(s.folder(set.Name)); err == nil {
+		pinned := set.Pinned(is.Set)
+		archived := reflect.DeepEqual(pinned.Archive, is.Archive)
+		if archived { // in another archive, other files have the same names
+			set = pinned
 		}
-		if ctx.Err() != nil {
-			return is, false, context.Cause(ctx)
+		if archived && reflect.DeepEqual(set.Files, is.Files) {
+			tell("checking", 0, 0)
+			damage, err := is.Damage(ctx)
+			switch {
+			case ctx.Err() != nil:
+				return is, false, context.Cause(ctx)
+			case damage == "" && err == nil && Current(set, is):
+				return is, false, nil
+			case damage == "" && err == nil: // only what is said of it has changed
+				is.Set = set
+				return is, true, describe(set, is.Dir)
+			}
 		}
-		set = set.Pinned(is.Set)
 	}
 	w := &work{Store: s, source: source, tell: tell, stage: filepath.Join(s.parts(), set.Name+".set")}
 	if err := w.begin(set); err != nil {
@@ -204,7 +203,7 @@ func (w *work) fetchFiles(ctx context.Context) error {
 			return fmt.Errorf("%s: %w", w.set.Files[part].Path, err)
 		}
 		w.set.Files[part] = f
-		if err := w.describe(); err != nil {
+		if err := describe(w.set, w.stage); err != nil {
 			return err
 		}
 	}
@@ -219,7 +218,7 @@ func (w *work) unpackArchive(ctx context.Context) error {
 		return fmt.Errorf("%s: %w", w.set.Archive.Path, err)
 	}
 	w.set.Archive = &a
-	if err := w.describe(); err != nil {
+	if err := describe(w.set, w.stage); err != nil {
 		return err
 	}
 	archive, err := os.Open(path)
@@ -236,17 +235,17 @@ func (w *work) unpackArchive(ctx context.Context) error {
 }
 
 // describe writes the description.
-func (w *work) describe() error {
-	text, err := json.MarshalIndent(w.set, "", " ")
+func describe(set catalog.Set, dir string) error {
+	text, err := json.MarshalIndent(set, "", " ")
 	if err != nil {
 		return err
 	}
-	return atomicfile.Write(filepath.Join(w.stage, catalog.Description), text)
+	return atomicfile.Write(filepath.Join(dir, catalog.Description), text)
 }
 
 // finish moves the set to its place, which nobody sees half done.
 func (w *work) finish() error {
-	if err := w.describe(); err != nil {
+	if err := describe(w.set, w.stage); err != nil {
 		return err
 	}
 	for _, f := range w.set.Files {

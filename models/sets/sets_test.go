@@ -143,7 +143,7 @@ func holds(s sets.Store) error {
 			return fmt.Errorf("its %s has %d bytes and is described as %+v: %v", part, len(b), all[0].Files[part], err)
 		}
 	}
-	return errors.Join(sets.Verify(context.Background(), all[0]), clean(s))
+	return errors.Join(intact(all[0]), clean(s))
 }
 
 // clean reports whether something is left that is no set.
@@ -243,6 +243,49 @@ func TestPins(t *testing.T) {
 	}
 	if err := holds(store); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestNewCatalogue: where only what is said of a set has changed, nothing is downloaded and what was
+// pinned stays so; a file at another address is fetched, and the others are the same as before.
+func TestNewCatalogue(t *testing.T) {
+	files := map[string][]byte{"/model": weights["model"], "/tokens": weights["tokens"], "/newer": []byte("newer")}
+	url, asked := serve(t, files)
+	store := sets.Store{Dir: t.TempDir()}
+	get := func(set catalog.Set) catalog.Installed {
+		t.Helper()
+		if _, _, err := store.Get(t.Context(), set, nil, quiet); err != nil {
+			t.Fatal(err)
+		}
+		all, err := store.List()
+		if err != nil || len(all) != 1 || !sets.Current(set, all[0]) || intact(all[0]) != nil {
+			t.Fatalf("it has %v, %v", all, err)
+		}
+		return all[0]
+	}
+	is := get(single(url))
+	set := single(url)
+	set.Title, set.Licence.Forbids = "Another title", "forbids nothing"
+	files["/tokens"] = random(3, len(weights["tokens"]))
+	if sets.Current(set, is) {
+		t.Error("a new title is nothing new")
+	}
+	if is = get(set); is.Title != set.Title || asked("/model") != 1 || asked("/tokens") != 1 {
+		t.Errorf("it is %+v; the model was asked for %d times, the tokens %d times", is.Set, asked("/model"), asked("/tokens"))
+	}
+	if err := holds(store); err != nil {
+		t.Error(err)
+	}
+	set.Files["model"] = catalog.File{Path: "model.onnx", URLs: []string{url + "/newer"}}
+	if _, _, err := store.Get(t.Context(), set, nil, quiet); err == nil || !strings.Contains(err.Error(), "another file") {
+		t.Errorf("a file that was pinned came as another: %v", err)
+	}
+	if all, err := store.List(); err != nil || len(all) != 1 || all[0].Files["model"].SHA256 != sum(weights["model"]) || intact(all[0]) != nil {
+		t.Errorf("what was there is not in use any more: %v, %v", all, err)
+	}
+	files["/tokens"] = weights["tokens"]
+	if is = get(set); is.Files["model"].SHA256 != sum(files["/newer"]) || is.Files["tokens"].SHA256 != sum(weights["tokens"]) {
+		t.Errorf("it is %+v", is.Set)
 	}
 }
 
@@ -358,7 +401,7 @@ func FuzzArchive(f *testing.F) {
 		store := sets.Store{Dir: filepath.Join(outer, "a", "b", "models")}
 		is, _, err := store.Get(t.Context(), packed("http://127.0.0.1:1"), source, quiet)
 		all, bad := store.List()
-		if bad != nil || (err == nil) != (len(all) == 1) || err == nil && sets.Verify(t.Context(), is) != nil {
+		if bad != nil || (err == nil) != (len(all) == 1) || err == nil && intact(is) != nil {
 			t.Errorf("%v; it has %v, %v", err, all, bad)
 		}
 		if err := escaped(outer, t.TempDir()); err != nil {
@@ -523,4 +566,13 @@ func TestDamaged(t *testing.T) {
 	if all, err := store.List(); len(all) != 1 || err != nil {
 		t.Errorf("it has %v, %v", all, err)
 	}
+}
+
+// intact says what is wrong with the files of a set, or nothing.
+func intact(is catalog.Installed) error {
+	damage, err := is.Damage(context.Background())
+	if damage != "" {
+		err = errors.Join(err, errors.New(damage))
+	}
+	return err
 }
