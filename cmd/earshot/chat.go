@@ -9,7 +9,6 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"time"
 
 	"golang.org/x/sync/errgroup"
 	"golang.org/x/term"
@@ -19,6 +18,7 @@ import (
 	"earshot/config"
 	"earshot/conversation"
 	"earshot/daemon/access"
+	"earshot/daemon/console"
 	"earshot/internal/field"
 	"earshot/internal/login"
 	"earshot/internal/terminal"
@@ -65,9 +65,9 @@ func (a *app) attach(cfg *config.Config, i identityFlags, room earshot.RoomID) e
 	}
 	defer done()
 	called := names(s)
-	o := outlet.New(outlet.Config{Outlet: local, Name: called.Name, Reader: s.You.ID}, t)
+	o := outlet.New(outlet.Config{Outlet: console.Name, Name: called.Name, Reader: s.You.ID}, t)
 	handle, _ := access.Self()
-	types := sense.New(sense.Config{Handle: handle, Via: local, NewID: store.NewIDs(), Known: knownThere(c, func() string {
+	types := sense.New(sense.Config{Handle: handle, Via: console.Name, NewID: store.NewIDs(), Known: console.KnownThere(c, func() string {
 		if is := o.Reader(); s.You.ID != "" && is != s.You.ID { // they have said that they are somebody else
 			return called.Name(is)
 		}
@@ -151,27 +151,9 @@ func names(s api.Status) *attach.Names {
 	return names
 }
 
-// answering is how long a daemon may take to say how everything is: far longer than one
-// that lives needs, also where the machine is busy.
-const answering = 30 * time.Second
-
-// errStuck says that a daemon is there, and does nothing.
-var errStuck = errors.New("earshot is running but does not answer\n  → earshot doctor says more; if this persists, stop the process and start earshot again")
-
 // state asks the daemon how everything is.
 func state(ctx context.Context, c *client.Client) (api.Status, error) {
-	return stateWithin(ctx, c, answering)
-}
-
-// stateWithin gives a daemon so long.
-func stateWithin(ctx context.Context, c *client.Client, most time.Duration) (s api.Status, err error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, most, errStuck)
-	defer cancel()
-	s, err = c.State(ctx)
-	if err != nil && context.Cause(ctx) == errStuck {
-		return s, errStuck
-	}
-	return s, err
+	return c.StateWithin(ctx, client.Answering)
 }
 
 // A sayCommand waits until nothing more comes to what was said: where agents
@@ -213,11 +195,11 @@ func (s sayCommand) Run(a *app) error {
 		return err
 	}
 	called := names(at)
-	o := outlet.NewRecorder(outlet.New(outlet.Config{Outlet: local, Name: called.Name, Reader: at.You.ID}, t), t, len(at.Agents) > 1, store.NewIDs())
+	o := outlet.NewRecorder(outlet.New(outlet.Config{Outlet: console.Name, Name: called.Name, Reader: at.You.ID}, t), t, len(at.Agents) > 1, store.NewIDs())
 	g, ctx := errgroup.WithContext(a.ctx)
 	g.Go(typed)
 	handle, _ := access.Self()
-	said := sense.New(sense.Config{Handle: handle, Via: local, NewID: o.NewID, Whole: len(s.Text) > 0}, t)
+	said := sense.New(sense.Config{Handle: handle, Via: console.Name, NewID: o.NewID, Whole: len(s.Text) > 0}, t)
 	g.Go(func() error { return c.Attach(ctx, calling(said, at), o, called) })
 	err = errors.Join(g.Wait(), done())
 	return errors.Join(err, s.verdict(a, c, o))

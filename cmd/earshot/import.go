@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"earshot/config"
+	"earshot/daemon/backup"
 	"earshot/internal/atomicfile"
 	"earshot/internal/english"
 	"earshot/internal/terminal"
@@ -45,7 +46,7 @@ func (c importCommand) Run(a *app) error {
 	var files []string
 	for _, b := range done.Companions {
 		path := filepath.Join(cfg.Store.Directory, b.Name)
-		if b.Name != voicesFile {
+		if b.Name != backup.VoicesFile {
 			continue // no other has ever been exported
 		}
 		if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {

@@ -15,6 +15,7 @@ import (
 
 	"earshot"
 	"earshot/daemon/access"
+	"earshot/daemon/console"
 	"earshot/internal/terminal"
 	"earshot/monitor"
 	"earshot/participants"
@@ -50,7 +51,7 @@ func (c monitorCommand) Run(a *app) error {
 	}
 	handle, _ := access.Self()
 	return monitor.Run(a.ctx, monitor.Config{
-		Daemon: client, Door: client, Handle: handle, Via: local, NewID: store.NewIDs(),
+		Daemon: client, Door: client, Handle: handle, Via: console.Name, NewID: store.NewIDs(),
 		ASCII: lines.ASCII, In: a.in, Out: a.out.file,
 	})
 }

@@ -9,6 +9,7 @@ import (
 
 	"earshot/daemon"
 	"earshot/daemon/access"
+	"earshot/daemon/console"
 	"earshot/internal/audio"
 	"earshot/internal/codec"
 	"earshot/internal/helper"
@@ -46,7 +47,7 @@ func (r replayCommand) listen(a *app) error {
 			return errors.Join(err, d.Close())
 		}
 		defer done()
-		defer d.AddOutlet(outlet.New(outlet.Config{Outlet: local, Name: d.People().Name}, t))()
+		defer d.AddOutlet(outlet.New(outlet.Config{Outlet: console.Name, Name: d.People().Name}, t))()
 	}
 	tape := &recording{daemon: d, mic: d.InstallMicrophone(a.ctx, file{codec.Source{Path: r.Scene, RealTime: true}})}
 	err = d.Run(a.ctx, nil, tape)

@@ -16,6 +16,7 @@ import (
 	"earshot/api"
 	"earshot/daemon"
 	"earshot/daemon/access"
+	"earshot/daemon/console"
 	"earshot/internal/firststart"
 	"earshot/internal/login"
 	"earshot/internal/probe"
@@ -217,16 +218,22 @@ func (a *app) open(d *daemon.Daemon, looks []probe.Engine, senses []probe.Findin
 // live runs the house with the console of this terminal, where there is one, once settle has
 // said how the house is.
 func (a *app) live(d *daemon.Daemon, i identityFlags, l net.Listener, settle func()) error {
-	here := &localConsole{daemon: d, app: a, says: i}
+	here := &console.Console{
+		Daemon: d, Says: i.Identity, Person: a.person(), Open: a.watchScreen,
+		Enter: func(ctx context.Context, p login.Prompt) error {
+			_, _, err := a.enter(ctx, i, p)
+			return err
+		},
+	}
 	err := d.RunWith(a.ctx, l, func() []providers.Provider {
 		settle()
 		if !a.console(d.Config()) {
 			return nil
 		}
-		here.known = d.Opening()
+		here.Known = d.Opening()
 		return []providers.Provider{here}
 	})
-	return errors.Join(err, here.err)
+	return errors.Join(err, here.Err)
 }
 
 // console reports whether there is something to be a console on. A service has

@@ -3,17 +3,12 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"os"
-	"path/filepath"
 	"time"
 
-	"earshot"
 	"earshot/api"
 	"earshot/config"
 	"earshot/daemon/cameras"
-	"earshot/internal/export"
 	"earshot/internal/terminal"
 	"earshot/server/client"
 )
@@ -34,8 +29,14 @@ func (c seeCommand) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	if err := c.may(); err != nil {
-		return err
+	if c.Save != "" {
+		err := cameras.MayKeep(c.Save, c.Force)
+		if _, broken := errors.AsType[*fs.PathError](err); broken {
+			return err
+		}
+		if err != nil {
+			return &verdict{misused, err}
+		}
 	}
 	want := api.LookRequest{Camera: c.Camera, Picture: c.Save != "", Boxes: c.Save != "" && c.Boxes}
 	s, err := c.look(a, cfg, want)
@@ -50,7 +51,7 @@ func (c seeCommand) Run(a *app) error {
 		_, err = fmt.Fprintln(a.out, terminal.Safe(cameras.ViewText(s, time.Now())))
 	}
 	if err == nil && c.Save != "" && len(picture) > 0 {
-		if err = keepPicture(c.Save, picture, c.Force); err == nil {
+		if err = cameras.Keep(c.Save, picture, c.Force); err == nil {
 			fmt.Fprintf(a.err, "The picture is in %s, which only you can read.\n", terminal.Safe(config.ShortPath(c.Save)))
 		}
 	}
@@ -98,41 +99,3 @@ func mend(cure string) error {
 
 func (m mending) Error() string { return "" }
 func (m mending) Cure() string  { return m.cure }
-
-// may reports, before anything is looked at, why the picture could not be kept.
-func (c seeCommand) may() error {
-	if c.Save == "" {
-		return nil
-	}
-	about, err := os.Lstat(c.Save)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		if in, err := os.Stat(filepath.Dir(c.Save)); err != nil || !in.IsDir() {
-			return &verdict{misused, fmt.Errorf("%s is not a folder, so nothing can be saved there", filepath.Dir(c.Save))}
-		}
-		return nil
-	case err != nil:
-		return err
-	case !about.Mode().IsRegular():
-		return &verdict{misused, fmt.Errorf("%s is not a regular file and was not touched", c.Save)}
-	case !c.Force:
-		return &verdict{misused, fmt.Errorf("%s already exists and was not touched\n  → to overwrite it: --force", c.Save)}
-	}
-	return nil
-}
-
-// keepPicture writes a picture that only the user may read, whole or not at all. What
-// is there is only overwritten if that is wanted, and only if it is a file.
-func keepPicture(path string, jpeg []byte, force bool) error {
-	if len(jpeg) > earshot.MaxPicture {
-		return fmt.Errorf("the picture has %d bytes; at most %d are possible", len(jpeg), earshot.MaxPicture)
-	}
-	err := export.WriteFile(path, force, func(w io.Writer) error {
-		_, err := w.Write(jpeg)
-		return err
-	})
-	if err != nil {
-		return fmt.Errorf("saving the picture: %w", err)
-	}
-	return nil
-}

@@ -28,7 +28,7 @@ func TestADaemonThatIsStuck(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	if _, err := stateWithin(t.Context(), &client.Client{Socket: socket}, time.Millisecond); !errors.Is(err, errStuck) {
+	if _, err := (&client.Client{Socket: socket}).StateWithin(t.Context(), time.Millisecond); !errors.Is(err, client.ErrStuck) {
 		t.Errorf("who asks is told %v", err)
 	}
 	cfg := config.Default()

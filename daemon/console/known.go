@@ -1,4 +1,4 @@
-package main
+package console
 
 import (
 	"context"
@@ -12,9 +12,9 @@ import (
 	"earshot/server/client"
 )
 
-// A known is what somebody at a terminal may know that helps them to write; see
+// A Known is what somebody at a terminal may know that helps them to write; see
 // [sense.Known].
-type known struct {
+type Known struct {
 	state func(context.Context) (api.Status, error)
 
 	// past returns a page of the messages of the room before a sequence, in their order, and
@@ -23,7 +23,7 @@ type known struct {
 }
 
 // Words implements [sense.Known].
-func (k known) Words(ctx context.Context) (commands, names []string, err error) {
+func (k Known) Words(ctx context.Context) (commands, names []string, err error) {
 	s, err := k.state(ctx)
 	if err != nil {
 		return nil, nil, err
@@ -49,7 +49,7 @@ const (
 )
 
 // Sent implements [sense.Known].
-func (k known) Sent(ctx context.Context) (sent []string, err error) {
+func (k Known) Sent(ctx context.Context) (sent []string, err error) {
 	s, err := k.state(ctx)
 	if err != nil {
 		return nil, err
@@ -79,16 +79,16 @@ func written(events []earshot.Event, who earshot.ParticipantID) (texts []string)
 	return texts
 }
 
-// knownThere is what whoever is at an attached terminal may know, of the daemon of c. Name is
+// KnownThere is what whoever is at an attached terminal may know, of the daemon of c. Name is
 // what they are called now, which may have changed since they came.
-func knownThere(c *client.Client, name func() string) known {
+func KnownThere(c *client.Client, name func() string) Known {
 	as := func() *client.Client {
 		now := *c
 		now.Identity = name()
 		return &now
 	}
-	return known{
-		state: func(ctx context.Context) (api.Status, error) { return state(ctx, as()) },
+	return Known{
+		state: func(ctx context.Context) (api.Status, error) { return as().StateWithin(ctx, client.Answering) },
 		past: func(ctx context.Context, before int64) ([]earshot.Event, int64, error) {
 			p, err := as().History(ctx, []earshot.Kind{earshot.KindMessage}, before, searchedPage)
 			return p.Events, p.Before, err
@@ -98,12 +98,12 @@ func knownThere(c *client.Client, name func() string) known {
 
 // knownHere returns what the person at the daemon's own terminal may know. The function who returns
 // that person.
-func knownHere(d *daemon.Daemon, who func() participants.Participant) known {
+func knownHere(d *daemon.Daemon, who func() participants.Participant) Known {
 	h := d.Backend()
 	alone := func(p participants.Participant) earshot.Audience {
 		return earshot.Audience{Room: earshot.Desk, Members: []earshot.ParticipantID{p.Reader()}}
 	}
-	return known{
+	return Known{
 		state: func(ctx context.Context) (api.Status, error) {
 			p := who()
 			return h.State(ctx, server.Principal{Participant: p, Audience: alone(p)})
