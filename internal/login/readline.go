@@ -75,6 +75,12 @@ func Bytes(ctx context.Context, f *os.File) (next func() (byte, error), done fun
 		closing.Wait()
 		ended.Close()
 	}
+	read := func(b []byte) (int, error) { return io.ReadFull(f, b) }
+	if tty, ok := unblocked(f); ok {
+		left := done
+		done = func() { left(); unix.Close(tty) }
+		read = func(b []byte) (int, error) { return unix.Read(tty, b) }
+	}
 	fds := []unix.PollFd{{Fd: int32(f.Fd()), Events: unix.POLLIN}, {Fd: int32(ended.Fd()), Events: unix.POLLIN}}
 	one := make([]byte, 1)
 	return func() (byte, error) {
@@ -88,10 +94,24 @@ func Bytes(ctx context.Context, f *os.File) (next func() (byte, error), done fun
 			case ctx.Err() != nil:
 				return 0, ErrLeft
 			}
-			if _, err := io.ReadFull(f, one); err != nil {
+			switch n, err := read(one); {
+			case errors.Is(err, unix.EAGAIN), errors.Is(err, unix.EINTR):
+				continue
+			case err != nil || n == 0:
 				return 0, ErrLeft
 			}
 			return one[0], nil
 		}
 	}, done, nil
+}
+
+// unblocked opens a terminal once more, for reads that do not wait: ^C empties what was typed, which
+// can be between the wait for it and the read, and that read would wait for ever. Where this is not
+// possible, ok is false.
+func unblocked(f *os.File) (tty int, ok bool) {
+	if !term.IsTerminal(int(f.Fd())) {
+		return 0, false
+	}
+	tty, err := unix.Open(fmt.Sprintf("/proc/self/fd/%d", f.Fd()), unix.O_RDONLY|unix.O_NONBLOCK|unix.O_NOCTTY|unix.O_CLOEXEC, 0)
+	return tty, err == nil
 }
