@@ -11,8 +11,6 @@ import (
 	"testing"
 
 	"earshot/api"
-
-	"earshot/language"
 )
 
 var update = flag.Bool("update", false, "write docs/earshot.yaml and docs/configuration.md")
@@ -171,18 +169,4 @@ func nested(key, text string) string {
 		fmt.Fprintf(&b, "\n%s%s:", strings.Repeat("  ", depth), part)
 	}
 	return b.String() + " " + text + "\n"
-}
-
-func TestNearest(t *testing.T) {
-	for _, tt := range []struct {
-		a, b string
-		want int
-	}{
-		{"", "", 0}, {"a", "", 1}, {"", "abc", 3}, {"same", "same", 0},
-		{"modle", "model", 1}, {"hots", "host", 1}, {"kitten", "sitting", 3}, {"ca", "abc", 3},
-	} {
-		if got := language.EditsAndSwaps([]byte(tt.a), []byte(tt.b)); got != tt.want {
-			t.Errorf("from %q to %q it is %d, want %d", tt.a, tt.b, got, tt.want)
-		}
-	}
 }

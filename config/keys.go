@@ -1,13 +1,14 @@
 package config
 
 import (
-	"earshot/language"
 	"encoding"
 	"fmt"
 	"reflect"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"earshot/language"
 )
 
 // A member is one key of a section: its name in the file and its value.

@@ -78,3 +78,17 @@ func FuzzWords(f *testing.F) {
 		}
 	})
 }
+
+func TestEditsAndSwaps(t *testing.T) {
+	for _, tt := range []struct {
+		a, b string
+		want int
+	}{
+		{"", "", 0}, {"a", "", 1}, {"", "abc", 3}, {"same", "same", 0},
+		{"modle", "model", 1}, {"hots", "host", 1}, {"kitten", "sitting", 3}, {"ca", "abc", 3},
+	} {
+		if got := language.EditsAndSwaps([]byte(tt.a), []byte(tt.b)); got != tt.want {
+			t.Errorf("from %q to %q it is %d, want %d", tt.a, tt.b, got, tt.want)
+		}
+	}
+}

@@ -110,7 +110,7 @@ func staffOf(cfg *config.Config) []agents.Record {
 	return all
 }
 
-// Perform has the program at path, which calls [Serve], perform a day.
+// Perform runs the program at path, which calls [Serve], to perform a day, and returns its result.
 func (j Job) Perform(ctx context.Context, path string, d *Day) (*Result, error) {
 	in, out := io.Pipe()
 	sent := make(chan error, 1)

@@ -153,7 +153,7 @@ func names(s api.Status) *attach.Names {
 
 // state asks the daemon how everything is.
 func state(ctx context.Context, c *client.Client) (api.Status, error) {
-	return c.StateWithin(ctx, client.Answering)
+	return c.StateWithin(ctx, client.StateTimeout)
 }
 
 // A sayCommand waits until nothing more comes to what was said: where agents

@@ -232,9 +232,9 @@
 // [earshot/config] places each package's section. [earshot/internal/probe] finds out whether
 // what is needed works, for doctor, the start and the daemon. [earshot/daemon/health] says how its
 // parts are and what the models cost, [earshot/daemon/access] who exists and who may enter which
-// room, [earshot/daemon/console] who sits at the terminal that it runs in, [earshot/daemon/backup]
-// copies all that is kept, [earshot/daemon/admin] what its operators look after, and [earshot/daemon/cameras] what
-// there is to see with. [earshot/daemon] puts the parts together: daemon.go opens and runs it,
+// room, [earshot/daemon/admin] what its operators look after, and [earshot/daemon/cameras] what there
+// is to see with. [earshot/daemon/console] is for whoever sits at the terminal in which it runs, and
+// [earshot/daemon/backup] writes and restores backups. [earshot/daemon] puts the parts together: daemon.go opens and runs it,
 // backend.go is what its server asks, rooms.go its rooms, voice.go what hears and speaks, and
 // reload.go applies another configuration while it runs. examples/embed is a program of one's own
 // around it.

@@ -23,7 +23,7 @@ type modelsCommand struct {
 	Use  modelsUse  `cmd:"" help:"Choose the model that answers, thinks, hears or speaks, and save that in the configuration."`
 	Get  modelsGet  `cmd:"" help:"Install speech models, or download a language model through Ollama; also finishes either."`
 
-	Update modelsUpdate `cmd:"" help:"Install the newer of the speech models that are installed."`
+	Update modelsUpdate `cmd:"" help:"Install newer versions of the speech models that are installed."`
 	Remove modelsRemove `cmd:"" help:"Remove speech models."`
 	Test   modelsTry    `cmd:"" help:"Try a speech model on this machine, and on recordings."`
 }

@@ -58,7 +58,7 @@ func (t modelsTry) Run(a *app) error {
 		}
 	}
 	if !t.Report && !t.JSON {
-		fmt.Fprintln(a.printed(), report.Speed())
+		fmt.Fprintln(a.printed(), report.Performance())
 	}
 	if len(recordings) > 0 {
 		if report.Recordings, err = t.hear(a, cfg, dial, recordings); err != nil {

@@ -162,8 +162,8 @@ type modelsUpdate struct {
 	JSON  bool     `help:"Print the progress as JSON, one object per line."`
 }
 
-// Run installs anew what the catalogue describes differently than it is installed. What is there stays
-// in use until the other is whole.
+// Run installs the sets again that the catalogue describes differently now. An installed set stays in
+// use until the new one is whole.
 func (u modelsUpdate) Run(a *app) error {
 	s, err := openSpeechModels()
 	if err != nil {

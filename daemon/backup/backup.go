@@ -1,5 +1,5 @@
-// Package backup copies what is kept, the journal and the files beside it, and puts such a copy in
-// the place of what is kept, without what people have revoked or had forgotten since.
+// Package backup writes a copy of the journal and of the files beside it, and restores it, without
+// what people have revoked or had forgotten since.
 package backup
 
 import (
@@ -32,10 +32,10 @@ import (
 // models have cost.
 var besideJournal = []string{VoicesFile, bot.OptOutsFile, bot.PostsFile, health.CostsFile}
 
-// VoicesFile is that of the voices.
+// VoicesFile is the file with the voices.
 var VoicesFile = filepath.Base(speakers.Path(""))
 
-// tokensFile is that of the tokens.
+// tokensFile is the file with the tokens.
 var tokensFile = filepath.Base(token.In("").Path)
 
 // Write copies a journal and the files in its directory into a file, with the tokens if they are
@@ -71,7 +71,7 @@ func Write(ctx context.Context, archive *store.Archive, directory, file string, 
 	return os.Rename(fresh, file)
 }
 
-// A Restorer puts backups in the place of what is kept.
+// A Restorer restores backups.
 type Restorer struct {
 	Config   *config.Config
 	Out, Err io.Writer // for what came of it, and for what went wrong and stopped nothing
@@ -80,8 +80,8 @@ type Restorer struct {
 	refused  *bot.OptOuts // who has said no must go on being known
 }
 
-// Restore puts a backup in the place of what is kept, which it sets aside if forced, and tells what
-// came of it.
+// Restore restores the backup at path, and tells what came of it. A journal that is there is an error,
+// or with force is set aside.
 func (r *Restorer) Restore(ctx context.Context, path string, force bool) (err error) {
 	directory := r.Config.Store.Directory
 	if r.refused, err = bot.OpenOptOuts(directory); err != nil {
@@ -117,8 +117,7 @@ func (r *Restorer) Restore(ctx context.Context, path string, force bool) (err er
 	return r.tell(done)
 }
 
-// replace puts a file in its place that is kept with the journal, without what people have
-// refused since.
+// replace restores a file beside the journal, without what people have refused since.
 func (r *Restorer) replace(file store.Companion) (err error) {
 	path := filepath.Join(r.Config.Store.Directory, file.Name)
 	data, gone, thing := file.Data, 0, ""

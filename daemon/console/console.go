@@ -1,5 +1,5 @@
-// Package console is the terminal that a daemon runs in, and what whoever is at a terminal may know
-// that helps them to write.
+// Package console lets somebody talk with a daemon at the terminal in which it runs. It also looks up
+// what helps people at any terminal to write; see [Known].
 package console
 
 import (
@@ -20,7 +20,7 @@ import (
 	"earshot/server"
 )
 
-// Name is that of a terminal, as a sense and as an outlet.
+// Name is the name of a terminal, as a sense and as an outlet.
 const Name = "console"
 
 // A Console is the sense of the terminal that a daemon runs in. Somebody is there as long as it
@@ -29,7 +29,7 @@ type Console struct {
 	Daemon *daemon.Daemon
 	Enter  func(context.Context, login.Prompt) error // finds out who comes
 	Open   func() (t *terminal.Terminal, done func() error, err error)
-	Says   string           // who somebody has said on the command line that they are
+	Says   string           // the name that was given on the command line
 	Person bool             // somebody sits there
 	Known  []earshot.Notice // faults that were told before they came
 	Err    error            // why nobody came in

@@ -12,8 +12,8 @@ import (
 	"earshot/server/client"
 )
 
-// A Known is what somebody at a terminal may know that helps them to write; see
-// [sense.Known].
+// A Known looks up what helps somebody at a terminal to write: commands, names, and what they sent
+// before. It is a [sense.Known].
 type Known struct {
 	state func(context.Context) (api.Status, error)
 
@@ -79,8 +79,8 @@ func written(events []earshot.Event, who earshot.ParticipantID) (texts []string)
 	return texts
 }
 
-// KnownThere is what whoever is at an attached terminal may know, of the daemon of c. Name is
-// what they are called now, which may have changed since they came.
+// KnownThere returns the Known of an attached terminal, which asks the daemon of c. The function name
+// returns what the person there is called now, which may have changed since they came.
 func KnownThere(c *client.Client, name func() string) Known {
 	as := func() *client.Client {
 		now := *c
@@ -88,7 +88,7 @@ func KnownThere(c *client.Client, name func() string) Known {
 		return &now
 	}
 	return Known{
-		state: func(ctx context.Context) (api.Status, error) { return as().StateWithin(ctx, client.Answering) },
+		state: func(ctx context.Context) (api.Status, error) { return as().StateWithin(ctx, client.StateTimeout) },
 		past: func(ctx context.Context, before int64) ([]earshot.Event, int64, error) {
 			p, err := as().History(ctx, []earshot.Kind{earshot.KindMessage}, before, searchedPage)
 			return p.Events, p.Before, err
@@ -96,8 +96,7 @@ func KnownThere(c *client.Client, name func() string) Known {
 	}
 }
 
-// knownHere returns what the person at the daemon's own terminal may know. The function who returns
-// that person.
+// knownHere returns the Known of the daemon's own terminal. The function who returns the person there.
 func knownHere(d *daemon.Daemon, who func() participants.Participant) Known {
 	h := d.Backend()
 	alone := func(p participants.Participant) earshot.Audience {

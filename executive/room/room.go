@@ -406,11 +406,6 @@ func (r *Room) close(ctx context.Context, thinking *sync.WaitGroup) {
 // It is safe for concurrent use, but the owner must not call it.
 func (r *Room) Ping(ctx context.Context) error { return r.owner.Ping(ctx) }
 
-// Keep puts an event on record that a part of the program has made for this room, such as what an
-// agent found out beside the conversation, and returns when it is on disk. The room takes it in like
-// its own events. It is safe for concurrent use.
-func (r *Room) Keep(ctx context.Context, e earshot.Event) error { return r.entries.Keep(ctx, e) }
-
 // event returns an event by the room itself. The caller sets the author if an agent does it.
 func (r *Room) event(v earshot.Visibility, body earshot.Body) earshot.Event {
 	return earshot.Event{

@@ -105,9 +105,9 @@ func Bytes(ctx context.Context, f *os.File) (next func() (byte, error), done fun
 	}, done, nil
 }
 
-// unblocked opens a terminal once more, for reads that do not wait: ^C empties what was typed, which
-// can be between the wait for it and the read, and that read would wait for ever. Where this is not
-// possible, ok is false.
+// unblocked opens the terminal f again, for reads that do not block. ^C discards what was typed. If that
+// happens after poll has reported a key, a blocking read waits for ever. ok is false if f is no terminal
+// or cannot be opened again, as on systems without /proc.
 func unblocked(f *os.File) (tty int, ok bool) {
 	if !term.IsTerminal(int(f.Fd())) {
 		return 0, false

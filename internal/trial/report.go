@@ -22,9 +22,10 @@ import (
 	"earshot/providers/microphone"
 )
 
-// HearAll has recordings heard by a recogniser, one after another, with a sensor that may be nil, and
-// runs both meanwhile. each receives the result of each, with its index. If the recogniser ends, so
-// does HearAll, with why.
+// HearAll plays recordings to a recogniser, one after another, and returns the results. It runs the
+// recogniser, and the sensor if that is not nil, until it returns. It calls each with the index and
+// the result of a recording as soon as that was heard. If the recogniser ends early, HearAll returns
+// the reason.
 func (t Trial) HearAll(ctx context.Context, hears *stt.Recogniser, senses *sense.Sensor, all []Recording, each func(int, Result)) (list []Result, err error) {
 	beside, stop := context.WithCancel(ctx)
 	var running sync.WaitGroup
@@ -84,8 +85,8 @@ type Report struct {
 	Sum        Result        `json:"sum"`
 }
 
-// Speed says how a model runs here.
-func (r Report) Speed() string {
+// Performance says how fast the model is here, and how much memory it takes.
+func (r Report) Performance() string {
 	is := r.Runs
 	if is == (neural.Result{}) {
 		return r.Model + " comes with earshot."
@@ -103,7 +104,7 @@ func (r Report) Speed() string {
 // ms returns how long samples last, in milliseconds.
 func ms(samples int) int { return samples * 1000 / audio.Rate }
 
-// Summary says what came of all recordings.
+// Summary says how many words were wrong over all recordings, and how late the text came.
 func (r Report) Summary() string {
 	pieces := 0
 	for _, is := range r.Recordings {
@@ -119,12 +120,12 @@ func (r Report) Summary() string {
 
 func rounded(d time.Duration) time.Duration { return d.Round(10 * time.Millisecond) }
 
-// Print prints the report, which has no words of anybody, for a version of earshot and the set that
-// was tried, which is empty for what comes with earshot.
+// Print prints the report, which holds nothing that anybody said. version is that of earshot, and is
+// the set that was tried, empty for the recogniser that comes with earshot.
 func (r Report) Print(w io.Writer, version string, is catalog.Installed) error {
 	lines := []string{
 		"earshot " + version + ", " + runtime.GOOS + "/" + runtime.GOARCH + ", " + english.Count(runtime.NumCPU(), "processor"),
-		r.Speed(),
+		r.Performance(),
 	}
 	for _, f := range is.Files {
 		lines = append(lines, fmt.Sprintf("%s %s %d bytes", cmp.Or(f.SHA256, "no checksum"), f.Path, f.Bytes))

@@ -130,8 +130,8 @@ func (i Installed) File(part string) string {
 	return filepath.Join(i.Dir, f.Path)
 }
 
-// Damage returns what is wrong with the files of the set, compared with its description, or "". An
-// error is that they could not be read, or that ctx ended.
+// Damage compares the files of the set with its description, and returns what is wrong with the first
+// that differs, or "". It returns an error if a file cannot be read, or ctx ends.
 func (i Installed) Damage(ctx context.Context) (text string, err error) {
 	for _, part := range slices.Sorted(maps.Keys(i.Files)) {
 		if ctx.Err() != nil {
