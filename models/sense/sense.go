@@ -214,10 +214,15 @@ func (s *Sensor) Run(ctx context.Context) error {
 	}
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	load := time.AfterFunc(slow, func() { stop(errSilent) })
+	var load helper.LoadTimer
 	defer load.Stop()
 	var sending sync.WaitGroup
-	sending.Go(func() { s.send(ctx, link) })
+	sending.Go(func() {
+		if link.Send(wire.OpenName, s.cfg.Sets) == nil {
+			load.Start(slow, func() { stop(errSilent) })
+			s.send(ctx, link)
+		}
+	})
 	err = link.Run(ctx, helper.Handler{
 		Control: func(c helper.Control) error {
 			switch {
@@ -259,8 +264,7 @@ func (s *Sensor) live(alive bool) {
 // send sends what there is to send until ctx ends or sending fails, which the helper's end explains.
 func (s *Sensor) send(ctx context.Context, link helper.Link) {
 	var it item
-	err := link.Send(wire.OpenName, s.cfg.Sets)
-	for err == nil {
+	for err := error(nil); err == nil; {
 		select {
 		case it = <-s.queue:
 			err = link.SendSound(it.stream, it.data[:it.size])

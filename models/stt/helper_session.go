@@ -18,6 +18,7 @@ type helperSession struct {
 	r    *Recogniser
 	link helper.Link
 	kill context.CancelCauseFunc
+	load helper.LoadTimer
 	more chan struct{} // there may be something to send
 	buf  []byte        // of send alone: the sound that is being sent
 
@@ -65,6 +66,9 @@ func (l *helperSession) send(ctx context.Context) {
 	open := wire.OpenHear{Names: l.r.config.Names, Phrases: l.r.config.Phrases, Means: l.r.means}
 	l.r.mu.Unlock()
 	err := l.link.Send(wire.OpenName, open)
+	if err == nil {
+		l.r.loading(l)
+	}
 	for err == nil {
 		next, dropped := l.next()
 		if dropped > 0 {
@@ -175,10 +179,10 @@ func (l *helperSession) hear() func() error {
 }
 
 // control handles the helper's messages.
-func (l *helperSession) control(c helper.Control, load *time.Timer) error {
+func (l *helperSession) control(c helper.Control) error {
 	switch c.Name {
 	case wire.ReadyName:
-		if !load.Stop() {
+		if !l.load.Stop() {
 			return fmt.Errorf("%w: ready twice", helper.ErrProtocol)
 		}
 		ready, err := wire.DecodeReadyHear(c)

@@ -137,13 +137,11 @@ func (r *Recogniser) live(ctx context.Context) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	l := &helperSession{r: r, link: link, kill: stop, more: make(chan struct{}, 1)}
-	load := time.AfterFunc(slow, func() { l.kill(errSilent) })
-	defer load.Stop()
-	r.loading()
+	defer l.load.Stop()
 	var sending sync.WaitGroup
 	sending.Go(func() { l.send(ctx) })
 	err = link.Run(ctx, helper.Handler{
-		Control: func(c helper.Control) error { return l.control(c, load) },
+		Control: func(c helper.Control) error { return l.control(c) },
 		Sound:   func(helper.Sound) error { return fmt.Errorf("%w: it sent sound", helper.ErrProtocol) },
 	})
 	stop(nil)
@@ -160,10 +158,14 @@ func (r *Recogniser) live(ctx context.Context) error {
 // errSilent is what a helper is killed for that lives and does not answer.
 var errSilent = errors.New("the recogniser did not answer and was killed")
 
-// loading notes that a helper has been started.
-func (r *Recogniser) loading() {
+// loading notes that the helper l has been told what to load.
+func (r *Recogniser) loading(l *helperSession) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if r.life != nil { // it is ready
+		return
+	}
+	l.load.Start(slow, func() { l.kill(errSilent) })
 	r.loaded = time.Now().Add(slow)
 	r.arm()
 }

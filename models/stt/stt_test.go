@@ -409,6 +409,65 @@ func TestNeverReady(t *testing.T) {
 	})
 }
 
+// A trialLink tries a model for a time before it starts the helper.
+type trialLink struct{ helper.Link }
+
+const trial = time.Minute
+
+func (l trialLink) Send(name string, body any) error {
+	if name == wire.OpenName {
+		time.Sleep(trial)
+	}
+	return l.Link.Send(name, body)
+}
+
+// TestTrial: a helper that starts late, since its model is tried first, has as long to load as any
+// other, and is killed if it takes longer. What is said meanwhile is told that there is no
+// recogniser yet; what is said at the end is heard.
+func TestTrial(t *testing.T) {
+	for _, tt := range []struct {
+		loads time.Duration
+		dies  bool
+	}{{19 * time.Second, false}, {21 * time.Second, true}} {
+		synctest.Test(t, func(t *testing.T) {
+			dial := fake(func(wire.OpenHear) { time.Sleep(tt.loads) }, counting)
+			r := stt.New(stt.Config{Log: quiet, Dial: func() (helper.Link, error) {
+				l, err := dial()
+				return trialLink{l}, err
+			}})
+			began := time.Now()
+			ctx, stop := context.WithCancel(t.Context())
+			ended := make(chan error, 1)
+			go func() { ended <- r.Run(ctx) }()
+			var early, late tape
+			said := func(on *tape) {
+				s := r.Begin(on.on)
+				feed(s, 50)
+				s.End()
+			}
+			said(&early)
+			time.Sleep(trial + time.Second) // now it loads
+			said(&late)
+			if time.Sleep(tt.loads); early.String() != stt.ErrAway.Error()+"!" {
+				t.Errorf("what was said during the trial: %q", early.String())
+			}
+			if tt.dies {
+				if err := <-ended; err == nil || time.Since(began) < trial+20*time.Second {
+					t.Errorf("it ended after %v with %v", time.Since(began), err)
+				}
+			} else if late.String() != "50 frames!" {
+				t.Errorf("what was said while it loaded: %q", late.String())
+			}
+			stop()
+			if !tt.dies {
+				if err := <-ended; err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+}
+
 // TestTooMany: the queue is bounded; one session too many is told so at once.
 func TestTooMany(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -88,15 +88,17 @@ func (s *Synthesiser) live(ctx context.Context) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	l := &helperSession{link: link, kill: stop, dead: make(chan struct{})}
-	loading := time.AfterFunc(load, func() { stop(errSilent) })
+	var loading helper.LoadTimer
 	defer loading.Stop()
 	var opening sync.WaitGroup
 	opening.Go(func() {
 		// The helper's end explains why sending failed.
-		link.Send(wire.OpenName, wire.OpenSay{Voice: s.config.Voice, Speed: s.config.Speed})
+		if link.Send(wire.OpenName, wire.OpenSay{Voice: s.config.Voice, Speed: s.config.Speed}) == nil {
+			loading.Start(load, func() { stop(errSilent) })
+		}
 	})
 	err = link.Run(ctx, helper.Handler{
-		Control: func(c helper.Control) error { return s.control(c, l, loading) },
+		Control: func(c helper.Control) error { return s.control(c, l, &loading) },
 		Sound:   func(m helper.Sound) error { return l.sound(ctx, m) },
 	})
 	stop(nil)
@@ -113,7 +115,7 @@ func (s *Synthesiser) live(ctx context.Context) error {
 var errSilent = errors.New("the voice did not answer and was killed")
 
 // control handles the helper's messages.
-func (s *Synthesiser) control(c helper.Control, l *helperSession, loading *time.Timer) error {
+func (s *Synthesiser) control(c helper.Control, l *helperSession, loading *helper.LoadTimer) error {
 	switch c.Name {
 	case wire.ReadyName:
 		if !loading.Stop() {
