@@ -54,3 +54,34 @@ func TestWriteFunc(t *testing.T) {
 		t.Errorf("into a folder that is missing: %v", err)
 	}
 }
+
+// TestExchange: two folders change places, with all that is in them; if one is missing, the other
+// stays.
+func TestExchange(t *testing.T) {
+	dir := t.TempDir()
+	a, b := filepath.Join(dir, "a"), filepath.Join(dir, "b")
+	for _, folder := range []string{a, b} {
+		if err := os.Mkdir(folder, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(folder, filepath.Base(folder)), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := atomicfile.Exchange(a, b); errors.Is(err, errors.ErrUnsupported) {
+		t.Skip("this file system cannot exchange folders:", err)
+	} else if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{filepath.Join(a, "b"), filepath.Join(b, "a")} {
+		if _, err := os.Stat(path); err != nil {
+			t.Error(err)
+		}
+	}
+	if err := atomicfile.Exchange(a, filepath.Join(dir, "missing")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("with a folder that is missing: %v", err)
+	}
+	if _, err := os.Stat(filepath.Join(a, "b")); err != nil {
+		t.Error(err)
+	}
+}

@@ -257,6 +257,23 @@ func (w *work) finish() error {
 	if err := os.MkdirAll(filepath.Dir(place), 0o700); err != nil {
 		return err
 	}
+	if err := w.replace(place); err != nil {
+		return err
+	}
+	return errors.Join(download.SyncFolder(filepath.Dir(place)),
+		os.RemoveAll(w.stage), os.RemoveAll(filepath.Join(w.parts(), w.set.Name+".archive")))
+}
+
+// replace moves what was put together to its place, and what is there, if anything, away.
+func (w *work) replace(place string) error {
+	err := atomicfile.Exchange(w.stage, place)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return os.Rename(w.stage, place)
+	case !errors.Is(err, errors.ErrUnsupported):
+		return err
+	}
+	// Between two renames a machine that fails would lose the set: on systems that know no better.
 	old, err := w.takeAway(w.set.Name)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
@@ -264,5 +281,5 @@ func (w *work) finish() error {
 	if err := os.Rename(w.stage, place); err != nil {
 		return errors.Join(err, os.Rename(old, place))
 	}
-	return errors.Join(download.SyncFolder(filepath.Dir(place)), os.RemoveAll(old), os.RemoveAll(filepath.Join(w.parts(), w.set.Name+".archive")))
+	return os.RemoveAll(old)
 }
