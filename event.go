@@ -358,6 +358,9 @@ type Edit struct {
 	Source string `json:"source,omitempty"`
 }
 
+// MessagesField is the field of an [Edit] that corrects what was recently said or written.
+const MessagesField = "recent_messages"
+
 // UnmarshalJSON also reads the name that a field had before what was written stood in it.
 func (e *Edit) UnmarshalJSON(data []byte) error {
 	type plain Edit
@@ -365,7 +368,7 @@ func (e *Edit) UnmarshalJSON(data []byte) error {
 		return err
 	}
 	if e.Field == "recent_audio" {
-		e.Field = "recent_messages"
+		e.Field = MessagesField
 	}
 	return nil
 }

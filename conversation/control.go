@@ -133,3 +133,7 @@ var (
 		start_of_turn_token end_of_turn_token system_token user_token chatbot_token start_of_role end_of_role
 		start_thinking end_thinking begin▁of▁sentence end▁of▁sentence fim_prefix fim_middle fim_suffix endofturn`)
 )
+
+// StatusReport is how an answer about the state of the program begins. Such an answer may report
+// faults, so it is not part of any prompt.
+const StatusReport = "This works: "

@@ -14,9 +14,9 @@ import (
 	"earshot/daemon/access"
 	"earshot/daemon/erase"
 	"earshot/executive"
+	"earshot/executive/attention"
 	"earshot/executive/command"
 	"earshot/executive/decision"
-	"earshot/executive/unasked"
 	"earshot/internal/discord/bot"
 	"earshot/participants"
 	"earshot/server"
@@ -239,7 +239,7 @@ func (d *Daemon) expire(ctx context.Context) {
 // nevertheless; unheeded ones are about something else.
 var (
 	heeded   = []string{decision.Commanded, decision.Murmured}
-	unheeded = []string{unasked.NewVoice}
+	unheeded = []string{attention.NewVoice}
 )
 
 // loosenFiles returns a function that is called before an overheard event is erased: it waits for

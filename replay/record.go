@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"earshot"
+	"earshot/executive/attention"
 	"earshot/executive/decision"
-	"earshot/executive/unasked"
 	"earshot/speakers"
 )
 
@@ -125,7 +125,7 @@ func (r *record) note(s step) {
 			r.called[string(b.About)] = append(r.called[string(b.About)], b.Agent)
 		}
 		r.passing[string(b.About)] = r.passing[string(b.About)] || slices.Equal(b.Reasons, []string{decision.Passing})
-		r.strange[b.About] = r.strange[b.About] || slices.Equal(b.Reasons, []string{unasked.NewVoice})
+		r.strange[b.About] = r.strange[b.About] || slices.Equal(b.Reasons, []string{attention.NewVoice})
 	case earshot.Agent:
 		if b.Act == earshot.Created && recordOf(b).Kind.Below() {
 			r.made = append(r.made, b)

@@ -109,19 +109,6 @@ func (in *Input) holdBack(s *interrupt.Signal) *interrupt.Signal {
 	return s
 }
 
-// Words returns what somebody said or wrote themselves: of a message only its text.
-func Words(b earshot.Body) earshot.Text {
-	switch body := b.(type) {
-	case earshot.Message:
-		return body.Text
-	case earshot.Utterance:
-		return body.Text
-	case earshot.Reply:
-		return body.Delivered()
-	}
-	return ""
-}
-
 // Sent is the signal of a line that means nothing else to the speakers: it is no longer being
 // typed.
 func Sent(e earshot.Event) *interrupt.Signal {

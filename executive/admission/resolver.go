@@ -20,6 +20,7 @@ import (
 	"earshot/executive/intake"
 	"earshot/executive/mode"
 	"earshot/executive/question"
+	"earshot/executive/record"
 	"earshot/executive/revision"
 	"earshot/executive/thoughts"
 	"earshot/participants"
@@ -124,7 +125,7 @@ func (r *Resolver) whisper(e *earshot.Event, who participants.Participant, args 
 func (r *Resolver) address(ctx context.Context, set *executive.Config, in *Input) {
 	in.Heeded = r.heeds(set, in.Who)
 	e := &in.Event
-	in.Said = Words(e.Body)
+	in.Said = record.Words(e.Body)
 	switch body := e.Body.(type) {
 	case earshot.Presence:
 		e.Visibility.Scope = earshot.System
@@ -242,7 +243,7 @@ func (r *Resolver) resolveRevision(ctx context.Context, of earshot.EventID, e *e
 // none.
 func (r *Resolver) Outdated(b earshot.Revision) *question.Question {
 	live, _ := r.Turn()
-	if live == nil || live.Message.ID != b.Of || live.Handover != nil || live.Candidate != nil || revision.Respelt(Words(live.Message.Body), b.Text) {
+	if live == nil || live.Message.ID != b.Of || live.Handover != nil || live.Candidate != nil || revision.Respelt(record.Words(live.Message.Body), b.Text) {
 		return nil
 	}
 	q := *live

@@ -12,7 +12,6 @@ import (
 	"earshot/executive/addressing"
 	"earshot/executive/attention"
 	"earshot/executive/reflex"
-	"earshot/executive/unasked"
 )
 
 // An Input is what "shall I speak?" is decided from.
@@ -39,7 +38,7 @@ func Decide(in Input) (earshot.Verdict, []string) {
 		reason  string
 	}{
 		{!in.Enabled, earshot.Silent, Disabled},
-		{in.Mode == earshot.Paused, earshot.Silent, unasked.OnHold},
+		{in.Mode == earshot.Paused, earshot.Silent, attention.OnHold},
 		{in.Mode == earshot.OffRecord, earshot.Silent, Unheard}, // it was admitted before that
 		{in.Late, earshot.Silent, Late},
 		{!in.Known && in.To == "", earshot.Silent, Stranger}, // a voice need not be known to be answered
@@ -119,7 +118,7 @@ const (
 // own are the reasons that have nothing to do with what agents say unasked.
 var own = []string{
 	addressing.Alone, addressing.Named, addressing.Everybody, addressing.Whispered, addressing.ToOthers, addressing.Misses, addressing.Elsewhere, Unheeded, Follows, Pressed, Overheard, Murmured, Unclear, AsksBack, Echoed, Stranger,
-	Hushed, Commanded, Disabled, unasked.OnHold, Unheard, unasked.Due, Late, unasked.NewVoice, Replied, Reworded, Confirmed, OwnWords,
+	Hushed, Commanded, Disabled, attention.OnHold, Unheard, attention.Due, Late, attention.NewVoice, Replied, Reworded, Confirmed, OwnWords,
 	HandedTo, Overtaken, Broadcast, Enough, Again, Passing, Foreign,
 	HowFar, Meanwhile, Afterwards, Replaces, Steers, Considers, Thinks,
 }

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"earshot"
-	"earshot/executive/scene"
 	"earshot/participants"
 )
 
@@ -89,7 +88,7 @@ func (h *History) mended(e earshot.Event) {
 	}
 	b, is := e.Body.(earshot.Edit)
 	i := slices.IndexFunc(h.Lines, func(l Line) bool { return is && l.Event == earshot.EventID(b.Item) && !l.Replies && !l.Announces })
-	if i < 0 || e.Author == "" || scene.Field(b.Field) != scene.Messages {
+	if i < 0 || e.Author == "" || b.Field != earshot.MessagesField {
 		return
 	}
 	l := &h.Lines[i]

@@ -5,8 +5,7 @@ import (
 	"strings"
 
 	"earshot"
-	"earshot/executive/reflex"
-	"earshot/executive/scene"
+	"earshot/conversation"
 	"earshot/participants"
 )
 
@@ -46,7 +45,7 @@ func (h *History) Line(e earshot.Event, people *participants.Registry) (Line, bo
 		if body.Handover != nil { // these are the program's words
 			return h.handed(l, body.Handover, people), true
 		}
-		if body.Reflex && strings.HasPrefix(string(l.Text), reflex.Reporting) {
+		if body.Reflex && strings.HasPrefix(string(l.Text), conversation.StatusReport) {
 			l.Text = "" // what a reflex reported of the program's faults is nobody's own word
 		}
 		if e.Author != h.Agent {
@@ -64,12 +63,13 @@ func (h *History) Line(e earshot.Event, people *participants.Registry) (Line, bo
 }
 
 // Overhear takes words that were said aloud to nobody in particular into the dialogue, because the
-// agent is answering them. It applies their later corrections.
-func (h *History) Overhear(e earshot.Event, changes []scene.Version) {
+// agent is answering them. It applies the corrections among edits, which are in the order in which they
+// were made.
+func (h *History) Overhear(e earshot.Event, edits []earshot.Event) {
 	if u, aloud := e.Body.(earshot.Utterance); aloud && !h.has(e.ID) {
 		h.Add(Line{Event: e.ID, At: e.At, Author: e.Author, From: e.From, Text: u.Text, Visibility: e.Visibility, Aloud: true, Voice: u.Speaker, manner: manner(e.Author, u)})
-		for _, v := range slices.Backward(changes) {
-			h.mended(v.Edit)
+		for _, edit := range edits {
+			h.mended(edit)
 		}
 	}
 }

@@ -8,7 +8,6 @@ import (
 
 	"earshot"
 	"earshot/conversation"
-	"earshot/executive/reflex"
 	"earshot/llm"
 )
 
@@ -85,9 +84,8 @@ func Waited(used []Line, e earshot.EventID, self earshot.ParticipantID) (l Line,
 	return l, last.Author == self && !last.Announces
 }
 
-// Lately returns the dialogue as it is read out to people.
-func (h *History) Lately(a earshot.Audience, name func(earshot.ParticipantID) string) []reflex.Line {
-	var out []reflex.Line
+// Lately returns the dialogue as it is read out to people: the parts of a sentence are one line.
+func (h *History) Lately(a earshot.Audience) (out []Line) {
 	var said []Line
 	for _, l := range h.Lines {
 		if !l.Visibility.Allows(a) || l.Text == "" || l.gone {
@@ -98,7 +96,7 @@ func (h *History) Lately(a earshot.Audience, name func(earshot.ParticipantID) st
 			out[len(out)-1].Text = text
 			continue
 		}
-		out = append(out, reflex.Line{Name: name(l.Speaker()), Text: l.Text, At: l.At})
+		out = append(out, l)
 	}
 	return out
 }

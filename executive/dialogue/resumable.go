@@ -6,7 +6,6 @@ import (
 
 	"earshot"
 	"earshot/conversation"
-	"earshot/executive/reflex"
 	"earshot/interrupt"
 )
 
@@ -36,20 +35,11 @@ func (h *History) Resumable(v earshot.Visibility, a earshot.Audience, now time.T
 	return cut, ok
 }
 
-// Concerns reports whether an interrupted reply is the one that somebody wants resumed. They may
-// name its subject, in words of the reply or of its question.
-func (h *History) Concerns(cut earshot.Event, asked earshot.Body) bool {
-	var text earshot.Text
-	switch b := asked.(type) {
-	case earshot.Message:
-		text = b.Text
-	case earshot.Utterance:
-		text = b.Text
-	}
+// Concerns reports whether an interrupted reply is about what somebody wants resumed: whether it or
+// its question mentions that.
+func (h *History) Concerns(cut earshot.Event, mentioned func(earshot.Text) bool) bool {
 	reply := cut.Body.(earshot.Reply)
-	topic := reflex.Topic(text)
-	return len(topic) == 0 || reflex.Mentions(reply.Offered, topic) ||
-		slices.ContainsFunc(h.Lines, func(l Line) bool { return l.Event == reply.About && reflex.Mentions(l.Text, topic) })
+	return mentioned(reply.Offered) || slices.ContainsFunc(h.Lines, func(l Line) bool { return l.Event == reply.About && mentioned(l.Text) })
 }
 
 // keepSaid is how many replies are remembered: one for each conversation that may go on at the same

@@ -84,8 +84,7 @@ func (l *Listener) attention(e earshot.Event, unlike bool) (conversation.SpeechC
 		Commands: l.orders(e.Body),
 		Rested:   l.Activity.Rested(e.At),
 	}
-	live, answering := l.Turn()
-	talks := live != nil
+	asked, answering, talks := l.Turn()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	t, with := l.lastTalk(e, by), -1
@@ -96,11 +95,11 @@ func (l *Listener) attention(e earshot.Event, unlike bool) (conversation.SpeechC
 		a.Answered, a.Since, a.AskedBack = t.ended, t.asked, t.asksBack
 	}
 	a.Stranger = e.Author == "" && t.with != ""
-	if talks && l.same(live.Message, e) {
-		a.Stranger = e.Author == "" && live.Message.Author != ""
-		a.Talking, a.Since, with = true, live.Message.At, find(answering.ID)
+	if talks && l.same(asked, e) {
+		a.Stranger = e.Author == "" && asked.Author != ""
+		a.Talking, a.Since, with = true, asked.At, find(answering.ID)
 	}
-	a.Other = a.Talking && a.Stranger && (unlike || l.answersBystander(e)) || talks && l.differentSpeakers(live.Message, e)
+	a.Other = a.Talking && a.Stranger && (unlike || l.answersBystander(e)) || talks && l.differentSpeakers(asked, e)
 	return a, all[max(0, with)]
 }
 

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"earshot"
-	"earshot/executive/question"
 	"earshot/executive/reflex"
 )
 
@@ -70,16 +69,24 @@ type lastExchange struct {
 // can take part in conversations at one time.
 const maxAnswered = 64
 
-// Talked notes that the agent of q has answered somebody at a time. If the next words through the same
-// device have an unknown speaker, they count as that person's.
-func (l *Listener) Talked(q *question.Question, at time.Time) {
-	p, through := l.counterpart(q.Message), counterpart{by: q.Message.From}
+// An Answer is that an agent has answered somebody aloud.
+type Answer struct {
+	Message  earshot.Event // what it answered
+	By       earshot.ParticipantID
+	Follows  bool // the message continued a conversation, and called nobody
+	AsksBack bool // it had not understood
+}
+
+// Talked notes an answer at a time. If the next words through the same device have an unknown speaker,
+// they count as that person's.
+func (l *Listener) Talked(a Answer, at time.Time) {
+	p, through := l.counterpart(a.Message), counterpart{by: a.Message.From}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if p.who == "" && !p.like && q.Follows {
+	if p.who == "" && !p.like && a.Follows {
 		p.who = l.answered[through].with // the person whose conversation it continued
 	}
-	t := lastExchange{q.Message.At, at, q.Seat.ID, p.who, p.like, q.AsksBack}
+	t := lastExchange{a.Message.At, at, a.By, p.who, p.like, a.AsksBack}
 	if had := l.answered[through]; had.ended.After(at) && had.by == t.by {
 		t.ended = had.ended // somebody had asked the agent for a moment
 	}

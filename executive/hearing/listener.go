@@ -14,7 +14,6 @@ import (
 	"earshot/executive"
 	"earshot/executive/activity"
 	"earshot/executive/echo"
-	"earshot/executive/question"
 	"earshot/internal/lockorder"
 	"earshot/participants"
 	"earshot/participants/agents"
@@ -29,8 +28,8 @@ type Host struct {
 	Echo     *echo.Reference
 	Activity *activity.Tracker
 	Settings func() executive.Config
-	Agents   func() []agents.Record                     // the main agent first
-	Turn     func() (*question.Question, agents.Record) // of the turn in progress, nil if there is none, and its agent
+	Agents   func() []agents.Record                                  // the main agent first
+	Turn     func() (asked earshot.Event, by agents.Record, ok bool) // of the turn in progress, if there is one: its message and agent
 	Now      func() time.Time
 }
 

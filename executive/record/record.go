@@ -25,6 +25,19 @@ func TextOf(e earshot.Event) earshot.Text {
 	return ""
 }
 
+// Words returns what somebody said or wrote themselves: of a message only its text.
+func Words(b earshot.Body) earshot.Text {
+	switch body := b.(type) {
+	case earshot.Message:
+		return body.Text
+	case earshot.Utterance:
+		return body.Text
+	case earshot.Reply:
+		return body.Delivered()
+	}
+	return ""
+}
+
 const (
 	// maxUnsaved is how many events may wait for a full disk. While it is full no message is
 	// admitted, so no turn begins: there are only a handful.

@@ -263,10 +263,6 @@ func sentence(text string, at int) int {
 	return begin
 }
 
-// Reporting is how an answer about the state of the program begins. Such an answer may report
-// faults, so it is not part of any prompt.
-const Reporting = "This works: "
-
 // status names what does not work, and the remedy. The text of a fault may come from some server,
 // so it is not repeated.
 func status(f Facts) string {
@@ -275,7 +271,7 @@ func status(f Facts) string {
 	if len(f.Works) > 0 {
 		works = strings.Join(f.Works, ", ")
 	}
-	fmt.Fprintf(&b, "%s%s.", Reporting, works)
+	fmt.Fprintf(&b, "%s%s.", conversation.StatusReport, works)
 	if len(f.Faults) == 0 {
 		b.WriteString(" Nothing is missing.")
 	}

@@ -60,9 +60,16 @@ func asksToFinish(words string) bool {
 	return noun != rest && slices.Contains(resumeNouns, noun)
 }
 
-// Topic returns the folded words with which a text that asks for the rest names its subject; none
+// Mentioned returns what reports whether a text mentions the subject that somebody named who asks for
+// the rest of it. If they named none, every text does.
+func Mentioned(asked earshot.Text) func(earshot.Text) bool {
+	subject := topic(asked)
+	return func(text earshot.Text) bool { return len(subject) == 0 || mentions(text, subject) }
+}
+
+// topic returns the folded words with which a text that asks for the rest names its subject; none
 // if it names no subject.
-func Topic(text earshot.Text) []string {
+func topic(text earshot.Text) []string {
 	_, topic, _ := strings.Cut(language.Fold(string(text)), " about ")
 	for before := ""; topic != before; {
 		before, topic = topic, withoutTail(topic, resumeTails)
@@ -73,9 +80,9 @@ func Topic(text earshot.Text) []string {
 // pointers are words that name nothing by themselves.
 var pointers = []string{"it", "that", "this", "them", "those", "these", "the", "a", "an", "all", "my", "your", "our", "his", "her", "their", "of", "and", "in", "on"}
 
-// Mentions reports whether a text contains one of the words of a topic. Longer words may also be
+// mentions reports whether a text contains one of the words of a topic. Longer words may also be
 // part of other words.
-func Mentions(text earshot.Text, topic []string) bool {
+func mentions(text earshot.Text, topic []string) bool {
 	words := strings.Fields(language.Fold(string(text)))
 	return slices.ContainsFunc(topic, func(word string) bool {
 		if len(word) <= 3 {

@@ -23,6 +23,7 @@ import (
 	"earshot/executive/hearing"
 	"earshot/executive/prompt"
 	"earshot/executive/question"
+	"earshot/executive/record"
 	"earshot/executive/reflex"
 	"earshot/executive/scene"
 	"earshot/executive/seat"
@@ -78,7 +79,7 @@ func (b *Builder) Words(set executive.Config, q *question.Question, aloud bool) 
 		q.Want = reflex.None // what was being said rests on others' words
 	}
 	if q.Want == reflex.Resume {
-		if cut, ok := q.Seat.History.Resumable(q.Message.Visibility, a, b.Now()); ok && q.Seat.History.Concerns(cut, q.Message.Body) {
+		if cut, ok := q.Seat.History.Resumable(q.Message.Visibility, a, b.Now()); ok && q.Seat.History.Concerns(cut, reflex.Mentioned(record.Words(q.Message.Body))) {
 			return b.resume(set, q, a, aloud, cut)
 		}
 		if b.ModelWorks(q.Seat) {
@@ -255,7 +256,10 @@ func (b *Builder) context(set executive.Config, q *question.Question, aloud bool
 // facts are what the reflexes of an agent answer from, as far as a may know it.
 func (b *Builder) facts(by *seat.Seat, a earshot.Audience) reflex.Facts {
 	s := b.State(a)
-	f := reflex.Facts{Agent: by.Name, Now: b.Now(), Lately: by.History.Lately(a, b.People.Name), Works: s.Works, Faults: s.Faults}
+	f := reflex.Facts{Agent: by.Name, Now: b.Now(), Works: s.Works, Faults: s.Faults}
+	for _, l := range by.History.Lately(a) {
+		f.Lately = append(f.Lately, reflex.Line{Name: b.People.Name(l.Speaker()), Text: l.Text, At: l.At})
+	}
 	if said, is := by.History.Latest(a).Body.(earshot.Reply); is {
 		f.Said = &said
 	}

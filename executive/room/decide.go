@@ -15,6 +15,7 @@ import (
 	"earshot/executive/latency"
 	"earshot/executive/prompt"
 	"earshot/executive/question"
+	"earshot/executive/record"
 	"earshot/executive/reflex"
 	"earshot/executive/revision"
 	"earshot/executive/seat"
@@ -181,5 +182,5 @@ func (r *Room) byReflex(e *admission.Entry) bool {
 			return false
 		}
 	}
-	return len(e.Questions) > 0 || r.speech.Listener.Cuts(admission.Words(e.Event.Body))
+	return len(e.Questions) > 0 || r.speech.Listener.Cuts(record.Words(e.Event.Body))
 }

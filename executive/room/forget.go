@@ -44,7 +44,10 @@ func (r *Room) applyRevision(e earshot.Event, b earshot.Revision) {
 	for i, m := range r.unanswered.messages {
 		r.unanswered.messages[i], _ = revision.Reword(m, e)
 	}
-	r.unasked.Reword(e, b)
+	r.unasked.Reword(b, func(had earshot.Event) earshot.Event {
+		now, _ := revision.Reword(had, e)
+		return now
+	})
 	r.slash.ForgetLists()
 	r.entries.Update(func(had earshot.Event) (earshot.Event, bool) { return revision.Reword(had, e) })
 }

@@ -6,10 +6,10 @@ import (
 	"earshot"
 	"earshot/conversation"
 	"earshot/executive/admission"
+	"earshot/executive/attention"
 	"earshot/executive/decision"
 	"earshot/executive/delivery"
 	"earshot/executive/question"
-	"earshot/executive/unasked"
 	"earshot/interrupt"
 )
 
@@ -40,7 +40,7 @@ func (r *Room) silenced() string {
 	case !r.set.Enabled:
 		return decision.Disabled
 	case r.mode.Current() == earshot.Paused:
-		return unasked.OnHold
+		return attention.OnHold
 	case r.mode.Current() == earshot.OffRecord:
 		return decision.Unheard
 	case r.live.silent():

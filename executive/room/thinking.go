@@ -12,6 +12,7 @@ import (
 	"earshot/executive/midturn"
 	"earshot/executive/prompt"
 	"earshot/executive/question"
+	"earshot/executive/record"
 	"earshot/executive/reflex"
 	"earshot/executive/seat"
 	"earshot/executive/think"
@@ -91,7 +92,7 @@ func (r *Room) nextQuiet() time.Time {
 func (r *Room) consider(e *admission.Entry) {
 	for _, q := range e.Questions {
 		if q.Seat == r.seats[0] && !q.Chain && q.Want == reflex.None && q.Words == "" {
-			r.mind.Consider(r.set.Reasoning.Triggers, e.Event, admission.Words(e.Event.Body))
+			r.mind.Consider(r.set.Reasoning.Triggers, e.Event, record.Words(e.Event.Body))
 		}
 	}
 }

@@ -11,7 +11,6 @@ import (
 
 	"earshot"
 	"earshot/executive"
-	"earshot/executive/admission"
 	"earshot/executive/chain"
 	"earshot/executive/delivery"
 	"earshot/executive/dialogue"
@@ -19,6 +18,7 @@ import (
 	"earshot/executive/latency"
 	"earshot/executive/midturn"
 	"earshot/executive/question"
+	"earshot/executive/record"
 	"earshot/executive/seat"
 	"earshot/executive/turn"
 	"earshot/executive/unasked"
@@ -129,13 +129,13 @@ func (r *Room) begin(ctx context.Context, q question.Question, turns *sync.WaitG
 		return
 	}
 	if q.ToRoom {
-		q.Seat.History.Overhear(q.Message, r.scene.For(r.listeners(q)).Versions())
+		q.Seat.History.Overhear(q.Message, r.scene.For(r.listeners(q)).Edits())
 	}
 	r.speech.StopListening()
 	q.AsOf = r.preparation.AsOf(q, r.cfg.Now())
 	q.Begins(r.cfg.Now, r.changes.Notify)
 	spec := r.spec(q)
-	q.Progress = midturn.NewProgress(admission.Words(q.Message.Body), r.cfg.Now())
+	q.Progress = midturn.NewProgress(record.Words(q.Message.Body), r.cfg.Now())
 	var asked *generation.Request
 	spec.Text, asked = r.reply.Words(set, &q, slices.ContainsFunc(places, (*delivery.Outlet).Audible))
 	if asked == nil {

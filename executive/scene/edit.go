@@ -234,6 +234,14 @@ func (v View) Versions() (all []Version) {
 	return all
 }
 
+// Edits returns the same edits, the oldest first.
+func (v View) Edits() (all []earshot.Event) {
+	for _, had := range slices.Backward(v.Versions()) {
+		all = append(all, had.Edit)
+	}
+	return all
+}
+
 // Find returns the entry with an ID in a field, if it may be seen.
 func (v View) Find(f Field, id string) (Item, bool) {
 	for _, i := range v.Items(f) {

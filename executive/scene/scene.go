@@ -28,7 +28,7 @@ type Field string
 // The fields.
 const (
 	Environment Field = "current_environment"
-	Messages    Field = "recent_messages" // what was recently said or written
+	Messages    Field = earshot.MessagesField // what was recently said or written
 	Visual      Field = "recent_visual"
 	User        Field = "user_state"
 	Agent       Field = "agent_state"

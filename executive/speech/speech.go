@@ -76,7 +76,14 @@ type Handler struct {
 func New(h Host) *Handler {
 	s := &Handler{Host: h, Presence: hearing.NewPresence()}
 	s.Listener = hearing.New(hearing.Host{
-		People: h.People, Voices: h.Voices, Echo: &s.Echo, Activity: h.Activity, Settings: h.Settings, Agents: h.Agents, Turn: h.Turn, Now: h.Now,
+		People: h.People, Voices: h.Voices, Echo: &s.Echo, Activity: h.Activity, Settings: h.Settings, Agents: h.Agents, Now: h.Now,
+		Turn: func() (asked earshot.Event, by agents.Record, ok bool) {
+			q, by := h.Turn()
+			if q == nil {
+				return asked, by, false
+			}
+			return q.Message, by, true
+		},
 	})
 	return s
 }
@@ -96,7 +103,7 @@ func (s *Handler) NoteUtterance(in *admission.Input) {
 func (s *Handler) NoteReply(q *question.Question, reply earshot.Reply) {
 	said := reply.Delivered()
 	if _, aloud := q.Message.Body.(earshot.Utterance); aloud && !q.Protected() && (said != "" || reply.Cut != nil) {
-		s.Listener.Talked(q, s.Now())
+		s.Listener.Talked(hearing.Answer{Message: q.Message, By: q.Seat.ID, Follows: q.Follows, AsksBack: q.AsksBack}, s.Now())
 	}
 	if q.Aloud && reply.Outcome == earshot.Completed {
 		s.Listener.SaidAloud(said)

@@ -102,7 +102,7 @@ func (t *Tracker) Open(m Moment) (*Question, earshot.Verdict, []string) {
 	verdict, why := attention.Decide(facts)
 	switch {
 	case !m.Answers:
-		verdict, why = earshot.Silent, []string{OnHold}
+		verdict, why = earshot.Silent, []string{attention.OnHold}
 	case !facts.Talk.Asked.Equal(q.Event.End()):
 		verdict, why = earshot.Silent, []string{attention.Answered}
 	case verdict == earshot.Wait:

@@ -23,17 +23,9 @@ import (
 	"earshot/executive/activity"
 	"earshot/executive/attention"
 	"earshot/executive/remind"
-	"earshot/executive/revision"
 	"earshot/executive/scene"
 	"earshot/interrupt"
 	"earshot/participants"
-)
-
-// The reasons for a decision that do not come from package attention.
-const (
-	Due      = "a reminder is due"
-	NewVoice = "somebody new must know that what is said is written down"
-	OnHold   = "the room is paused"
 )
 
 // RetryDelay is when something that nobody heard is tried again.
@@ -245,10 +237,10 @@ func (t *Tracker) ObserveLive(e earshot.Event) {
 	t.noteArrival(e)
 }
 
-// Reword gives a message its revised text.
-func (t *Tracker) Reword(by earshot.Event, r earshot.Revision) {
+// Reword gives a message its revised text, which reword does with an event.
+func (t *Tracker) Reword(r earshot.Revision, reword func(earshot.Event) earshot.Event) {
 	if q := t.open; q != nil {
-		q.Event, _ = revision.Reword(q.Event, by)
+		q.Event = reword(q.Event)
 	}
 	for i, l := range t.lines {
 		if l.Event == r.Of {

@@ -253,7 +253,7 @@ func TestQuestionToTheRoom(t *testing.T) {
 		{"it is forgotten", func(h *talk, e earshot.Event) {
 			h.Forget(func(id earshot.EventID) bool { return id == e.ID }, nil)
 		}, "", ""},
-		{"the room is paused", func(h *talk, _ earshot.Event) { h.Answers = false }, earshot.Silent, unasked.OnHold},
+		{"the room is paused", func(h *talk, _ earshot.Event) { h.Answers = false }, earshot.Silent, attention.OnHold},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			h := newTalk(t)
