@@ -17,6 +17,7 @@ import (
 	"earshot/executive/attention"
 	"earshot/executive/command"
 	"earshot/executive/decision"
+	"earshot/executive/midturn"
 	"earshot/internal/discord/bot"
 	"earshot/participants"
 	"earshot/server"
@@ -238,7 +239,7 @@ func (d *Daemon) expire(ctx context.Context) {
 // Decisions about what was said: after heeded ones an agent stays silent and has used it
 // nevertheless; unheeded ones are about something else.
 var (
-	heeded   = []string{decision.Commanded, decision.Murmured}
+	heeded   = []string{midturn.Commanded, decision.Murmured}
 	unheeded = []string{attention.NewVoice}
 )
 

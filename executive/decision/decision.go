@@ -11,6 +11,7 @@ import (
 	"earshot/conversation"
 	"earshot/executive/addressing"
 	"earshot/executive/attention"
+	"earshot/executive/midturn"
 	"earshot/executive/reflex"
 )
 
@@ -42,14 +43,14 @@ func Decide(in Input) (earshot.Verdict, []string) {
 		{in.Mode == earshot.OffRecord, earshot.Silent, Unheard}, // it was admitted before that
 		{in.Late, earshot.Silent, Late},
 		{!in.Known && in.To == "", earshot.Silent, Stranger}, // a voice need not be known to be answered
-		{in.Cut, earshot.Silent, Commanded},                  // whomever it was said to
+		{in.Cut, earshot.Silent, midturn.Commanded},          // whomever it was said to
 		{in.To == conversation.Aside, earshot.Silent, Overheard},
 		{in.To == conversation.Backchannel, earshot.Silent, Murmured},
 		{in.To == conversation.Own, earshot.Silent, Echoed}, // it is only kept if it has cut a reply
 		{in.To == conversation.Unsure, earshot.Silent, Unclear},
 		{in.To == conversation.Mumbled && (in.Quiet || !in.Heeded), earshot.Silent, Unclear},
 		{in.To == conversation.Mumbled, earshot.Speak, AsksBack},
-		{in.Want.Cuts(), earshot.Silent, Commanded},
+		{in.Want.Cuts(), earshot.Silent, midturn.Commanded},
 		{in.To == "" && !in.Addressees.Mine, earshot.Silent, in.Addressees.Why},
 		{!in.Heeded, earshot.Silent, Unheeded},
 		{in.Refuses, earshot.Silent, attention.ToldNo},
@@ -83,7 +84,6 @@ const (
 	Echoed    = "it is the echo of my own voice, which cut me off"
 	Stranger  = "I do not know who said it"
 	Hushed    = "I was asked to be quiet"
-	Commanded = "it tells me to stop"
 	Disabled  = "executive.enabled is false"
 	Unheard   = "the room is off the record"
 	Late      = "it arrived long after it was written"
@@ -91,17 +91,6 @@ const (
 	Reworded  = "its author changed it while I was answering, so I start again"
 	Confirmed = "somebody with the right to do so confirmed a tool call that had been held back"
 	OwnWords  = "it was asked with the asker's own words alone"
-)
-
-// The reasons for decisions about what is said to a working agent.
-const (
-	HowFar     = "it asks how far I am, so I say so without stopping"
-	Meanwhile  = "it has nothing to do with my current work, so I go on and answer afterwards"
-	Afterwards = "it is another task, so I do it after the current one"
-	Replaces   = "it replaces what I was doing"
-	Steers     = "it changes how I should do my current work, so I start that again"
-	Considers  = "it concerns what I am thinking about, so I take it into account"
-	Thinks     = "so I stop thinking about the earlier question"
 )
 
 // The reasons for decisions about what agents say to each other.
@@ -118,9 +107,9 @@ const (
 // own are the reasons that have nothing to do with what agents say unasked.
 var own = []string{
 	addressing.Alone, addressing.Named, addressing.Everybody, addressing.Whispered, addressing.ToOthers, addressing.Misses, addressing.Elsewhere, Unheeded, Follows, Pressed, Overheard, Murmured, Unclear, AsksBack, Echoed, Stranger,
-	Hushed, Commanded, Disabled, attention.OnHold, Unheard, attention.Due, Late, attention.NewVoice, Replied, Reworded, Confirmed, OwnWords,
+	Hushed, midturn.Commanded, Disabled, attention.OnHold, Unheard, attention.Due, Late, attention.NewVoice, Replied, Reworded, Confirmed, OwnWords,
 	HandedTo, Overtaken, Broadcast, Enough, Again, Passing, Foreign,
-	HowFar, Meanwhile, Afterwards, Replaces, Steers, Considers, Thinks,
+	midturn.HowFar, midturn.Meanwhile, midturn.Afterwards, midturn.Replaces, midturn.Steers, midturn.Considers, midturn.Thinks,
 }
 
 // Reasons returns every possible reason for a decision, without duplicates, as it stands in the

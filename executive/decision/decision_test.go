@@ -8,6 +8,7 @@ import (
 	"earshot/conversation"
 	"earshot/executive/addressing"
 	"earshot/executive/attention"
+	"earshot/executive/midturn"
 	"earshot/executive/reflex"
 )
 
@@ -27,7 +28,7 @@ func TestDecide(t *testing.T) {
 		{"called among others", with(func(s *Input) { s.Addressees = called }), earshot.Speak, addressing.Named},
 		{"called by somebody who is not heeded", with(func(s *Input) { s.Addressees, s.Heeded = called, false }), earshot.Silent, Unheeded},
 		{"a stranger who calls", with(func(s *Input) { s.Addressees, s.Known = called, false }), earshot.Silent, Stranger},
-		{"stop", with(func(s *Input) { s.Want = reflex.Stop }), earshot.Silent, Commanded},
+		{"stop", with(func(s *Input) { s.Want = reflex.Stop }), earshot.Silent, midturn.Commanded},
 		{"hushed", with(func(s *Input) { s.Quiet = true }), earshot.Silent, Hushed},
 		{"hushed, and asked back", with(func(s *Input) { s.Quiet, s.Want = true, reflex.Wake }), earshot.Speak, addressing.Alone},
 		{"hushed, and called", with(func(s *Input) { s.Quiet, s.Addressees = true, called }), earshot.Speak, addressing.Named},

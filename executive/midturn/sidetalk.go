@@ -7,11 +7,20 @@ import (
 	"time"
 
 	"earshot"
-	"earshot/conversation"
-	"earshot/executive/decision"
-	"earshot/executive/think"
 	"earshot/interrupt"
 	"earshot/participants/agents"
+)
+
+// The reasons for decisions about what is said to a working agent, as they stand in the journal.
+const (
+	Commanded  = "it tells me to stop"
+	HowFar     = "it asks how far I am, so I say so without stopping"
+	Meanwhile  = "it has nothing to do with my current work, so I go on and answer afterwards"
+	Afterwards = "it is another task, so I do it after the current one"
+	Replaces   = "it replaces what I was doing"
+	Steers     = "it changes how I should do my current work, so I start that again"
+	Considers  = "it concerns what I am thinking about, so I take it into account"
+	Thinks     = "so I stop thinking about the earlier question"
 )
 
 // A SideTalk is the meaning of words said to an agent while it works. The zero value stands for
@@ -24,30 +33,7 @@ type SideTalk struct {
 	Progress *Progress     // of the turn in which it works; nil if the work is a thought
 	Agent    agents.Record // whose turn that is
 
-	Thought *think.View // the thought that occupies it, if somebody asked for that; nil if the work is a turn
-}
-
-// AboutThought determines what a text means that is said while nobody talks and the agent has some
-// thoughts. It looks at a thought that the agent was asked for in the same conversation; if there
-// are several, at one that the author of e asked for. A text that does not concern the thought
-// yields the zero SideTalk, as for an agent that is not working. current returns who somebody is
-// now.
-func AboutThought(all []think.View, agent agents.Record, e earshot.Event, text earshot.Text, current func(earshot.ParticipantID) earshot.ParticipantID) SideTalk {
-	var about *think.View
-	for _, v := range all {
-		mine := about == nil || current(v.By) == current(e.Author) || current(about.By) != current(e.Author)
-		if v.Cause.Asked() && mine && conversation.SameCircle(v.Visibility, e.Visibility) {
-			about = &v
-		}
-	}
-	if about == nil {
-		return SideTalk{}
-	}
-	a := SideTalk{Works: true, Thought: about, Kind: Classify(text, agent.Name, about.Question.Text)}
-	if a.Kind == Side || a.Kind == Task {
-		return SideTalk{}
-	}
-	return a
+	Thought earshot.EventID // of the thought that occupies it, if somebody asked for that; empty if the work is a turn
 }
 
 // GoesOn reports whether the turn continues.
@@ -58,7 +44,7 @@ func (a SideTalk) GoesOn() bool {
 // For returns what the words mean for the work of one agent. main says that this is the main agent,
 // which does the thinking.
 func (a SideTalk) For(agent earshot.ParticipantID, main bool) SideTalk {
-	if a.Thought != nil && main || a.Progress != nil && a.Agent.ID == agent {
+	if a.Thought != "" && main || a.Progress != nil && a.Agent.ID == agent {
 		return a
 	}
 	return SideTalk{}
@@ -67,7 +53,7 @@ func (a SideTalk) For(agent earshot.ParticipantID, main bool) SideTalk {
 // Signal returns the signal s for the floor, adapted to the work.
 func (a SideTalk) Signal(s *interrupt.Signal) *interrupt.Signal {
 	switch {
-	case s == nil || !a.Works || a.Thought != nil || s.Kind == interrupt.Command:
+	case s == nil || !a.Works || a.Thought != "" || s.Kind == interrupt.Command:
 	case a.Begins:
 		if s.Kind == interrupt.Addressed || s.Kind == interrupt.Words {
 			s.Kind = interrupt.Voice
@@ -82,56 +68,22 @@ func (a SideTalk) Signal(s *interrupt.Signal) *interrupt.Signal {
 
 // Decide returns the decision and its reasons, adapted to the work.
 func (a SideTalk) Decide(v earshot.Verdict, reasons []string) (earshot.Verdict, []string) {
-	switch stops := slices.Contains(reasons, decision.Commanded); {
-	case a.Thought != nil && a.Kind == Stop && (stops || v == earshot.Speak):
-		return earshot.Silent, []string{decision.Commanded, decision.Thinks}
+	switch stops := slices.Contains(reasons, Commanded); {
+	case a.Thought != "" && a.Kind == Stop && (stops || v == earshot.Speak):
+		return earshot.Silent, []string{Commanded, Thinks}
 	case !a.Works || v != earshot.Speak:
 		return v, reasons
-	case a.Thought != nil:
-		return v, append(reasons, map[Kind]string{Status: decision.HowFar, Steer: decision.Considers, Instead: decision.Replaces}[a.Kind])
+	case a.Thought != "":
+		return v, append(reasons, map[Kind]string{Status: HowFar, Steer: Considers, Instead: Replaces}[a.Kind])
 	}
 	switch a.Kind {
 	case Stop:
-		return earshot.Silent, []string{decision.Commanded}
+		return earshot.Silent, []string{Commanded}
 	case Status:
-		return earshot.Note, append(reasons, decision.HowFar)
+		return earshot.Note, append(reasons, HowFar)
 	}
-	why := map[Kind]string{Side: decision.Meanwhile, Task: decision.Afterwards, Instead: decision.Replaces, Steer: decision.Steers}
+	why := map[Kind]string{Side: Meanwhile, Task: Afterwards, Instead: Replaces, Steer: Steers}
 	return v, append(reasons, why[a.Kind])
-}
-
-// Reply returns what the agent says at once about its thought; empty for nothing. all are its
-// thoughts, in the order in which they come.
-func (a SideTalk) Reply(all []think.View, now time.Time) string {
-	switch {
-	case a.Thought == nil:
-	case a.Kind == Status:
-		return ThoughtWork(*a.Thought, all, now).Report("")
-	case a.Kind == Steer:
-		return "I take that into account, and come back to it."
-	}
-	return ""
-}
-
-// ThoughtWork returns the progress of a thought at now, among all thoughts of an agent.
-func ThoughtWork(v think.View, all []think.View, now time.Time) Work {
-	w := Work{
-		Thought: true, On: v.Question.Text, For: now.Sub(v.At), GaveWay: len(v.Spans), Aside: v.Phase == think.Parked,
-	}
-	from := 0
-	for _, s := range append(slices.Clone(v.Spans), think.Span{To: len(v.Text)}) { // the text may have no space between spans
-		w.Words += len(strings.Fields(string(v.Text[from:s.To])))
-		from = s.To
-	}
-	for _, other := range all {
-		if other.ID == v.ID {
-			break
-		}
-		if v.Phase == think.Waiting && other.Cause.Asked() {
-			w.Behind++
-		}
-	}
-	return w
 }
 
 // Redo returns what tells the model that the last message, written at a time, says how to continue

@@ -13,6 +13,7 @@ import (
 	"earshot/executive/addressing"
 	"earshot/executive/attention"
 	"earshot/executive/decision"
+	"earshot/executive/midturn"
 	"earshot/internal/testkit"
 	"earshot/llm"
 	"earshot/llm/llmtest"
@@ -168,7 +169,7 @@ func TestAgentsOnlyRespondWhenTheyShould(t *testing.T) {
 		{"@Zed, what time is it?", "bob", addressing.Misses, "", "", "nobody here is called Zed; /who shows who is here"},
 		{"@Zed hello @Earshot", "", addressing.Named, "agent", "agent", "nobody here is called Zed; /who shows who is here"},
 		{"write to zed@example.com", "", addressing.Alone, "agent", "", ""},
-		{"stop", "bob", decision.Commanded, "", "", ""},
+		{"stop", "bob", midturn.Commanded, "", "", ""},
 		{"@Override\npublic void run() {}", "", addressing.Alone, "agent", "", ""},
 		{"@Override\npublic void run() {}", "bob", addressing.Elsewhere, "", "", "nobody here is called Override; /who shows who is here"},
 	} {

@@ -10,6 +10,7 @@ import (
 	"earshot"
 	"earshot/executive/addressing"
 	"earshot/executive/decision"
+	"earshot/executive/midturn"
 )
 
 // saidOf returns an utterance that ends now, with the recogniser's confidence in it.
@@ -149,7 +150,7 @@ func TestAsksBack(t *testing.T) {
 		{"and once more after that was understood", []line{call, {3 * time.Second, "in neighbor by violin", dim}, {3 * time.Second, "my neighbor plays the violin", 0.9}, {3 * time.Second, "is by and loud", dim}}, []string{named, asks, follows, asks}},
 		{"long after its reply", []line{call, {12 * time.Second, "in neighbor by violin", dim}}, []string{named, unclear}},
 		{"out of the blue", []line{{0, "in neighbor by violin", dim}}, []string{unclear}},
-		{"in quiet", []line{call, {3 * time.Second, "be quiet", 0.9}, {2 * time.Second, "in neighbor by violin", dim}}, []string{named, decision.Commanded, unclear}},
+		{"in quiet", []line{call, {3 * time.Second, "be quiet", 0.9}, {2 * time.Second, "in neighbor by violin", dim}}, []string{named, midturn.Commanded, unclear}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

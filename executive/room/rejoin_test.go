@@ -13,6 +13,7 @@ import (
 	"earshot/executive/addressing"
 	"earshot/executive/attention"
 	"earshot/executive/decision"
+	"earshot/executive/midturn"
 	"earshot/llm"
 	"earshot/llm/llmtest"
 )
@@ -201,8 +202,8 @@ func TestRejoinAfterAKill(t *testing.T) {
 // gives a command, which does not go on with the question.
 func TestACommandGoesOnWithNothing(t *testing.T) {
 	for _, tt := range []struct{ says, why, then string }{
-		{"be quiet", decision.Commanded, decision.Hushed},
-		{"wait", decision.Commanded, decision.Follows},
+		{"be quiet", midturn.Commanded, decision.Hushed},
+		{"wait", midturn.Commanded, decision.Follows},
 		{"not now", attention.ToldNo, decision.Follows},
 	} {
 		t.Run(tt.says, func(t *testing.T) {

@@ -99,11 +99,10 @@ func (r *Room) consider(e *admission.Entry) {
 
 // redirectThought applies to a thought what was said about it, once that is kept.
 func (r *Room) redirectThought(e *admission.Entry) {
-	v := e.SideTalk.Thought
-	if v == nil {
+	if e.SideTalk.Thought == "" {
 		return
 	}
-	is := func(q think.Question) bool { return q.ID == v.ID }
+	is := func(q think.Question) bool { return q.ID == e.SideTalk.Thought }
 	switch e.SideTalk.Kind {
 	case midturn.Stop, midturn.Instead:
 		r.mind.Stop(e.Event.Author, is)

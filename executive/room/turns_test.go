@@ -16,6 +16,7 @@ import (
 	"earshot/conversation"
 	"earshot/executive/addressing"
 	"earshot/executive/decision"
+	"earshot/executive/midturn"
 	"earshot/executive/turncontrol"
 	"earshot/internal/testkit"
 	"earshot/llm"
@@ -782,7 +783,7 @@ func controlled(t *rapid.T, c *crew, limit int) {
 			if body.Turn != "" {
 				asked[body.Turn] = e
 			}
-			if body.Reasons[0] == decision.Commanded { // all talk among agents is over
+			if body.Reasons[0] == midturn.Commanded { // all talk among agents is over
 				clear(waits)
 			}
 			if body.Reasons[0] == decision.Enough && body.Verdict == earshot.Silent && !before.Over {

@@ -11,6 +11,7 @@ import (
 	"earshot"
 	"earshot/executive/addressing"
 	"earshot/executive/decision"
+	"earshot/executive/midturn"
 	"earshot/internal/testkit"
 )
 
@@ -93,7 +94,7 @@ func TestWhatIsSaidAloud(t *testing.T) {
 		{"after its reply", []string{"earshot count", "and again"}, 7 * time.Second, addressing.Named + ", " + decision.Follows},
 		{"long after its reply", []string{"earshot count", "and again"}, 10 * time.Second, addressing.Named + ", " + decision.Overheard},
 		{"one thing after the other", []string{"earshot count", "and again", "and again"}, 7 * time.Second, addressing.Named + ", " + decision.Follows + ", " + decision.Follows},
-		{"silence", []string{"earshot be quiet", "and now", "earshot you can talk"}, time.Second, decision.Commanded + ", " + decision.Overheard + ", " + addressing.Named},
+		{"silence", []string{"earshot be quiet", "and now", "earshot you can talk"}, time.Second, midturn.Commanded + ", " + decision.Overheard + ", " + addressing.Named},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

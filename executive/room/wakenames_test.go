@@ -9,6 +9,7 @@ import (
 	"earshot"
 	"earshot/executive/addressing"
 	"earshot/executive/decision"
+	"earshot/executive/midturn"
 	"earshot/internal/testkit"
 )
 
@@ -43,7 +44,7 @@ func TestWakeNames(t *testing.T) {
 			{"and backwards please", other, "Earshot: " + decision.Overheard},
 		}},
 		{"quiet", []said{
-			{"scout be quiet", mic, "Scout: " + decision.Commanded + ", Earshot: " + decision.Commanded},
+			{"scout be quiet", mic, "Scout: " + midturn.Commanded + ", Earshot: " + midturn.Commanded},
 			{"earshot count", mic, "Earshot: " + addressing.Named},
 		}},
 	} {

@@ -12,6 +12,7 @@ import (
 	"earshot"
 	"earshot/executive/addressing"
 	"earshot/executive/decision"
+	"earshot/executive/midturn"
 	"earshot/internal/testkit"
 	"earshot/llm"
 	"earshot/llm/llmtest"
@@ -292,7 +293,7 @@ func TestAWhisperWhileItIsQuiet(t *testing.T) {
 		c.must(t, "ann", "/msg earshot count", time.Second)
 		c.must(t, "ann", "count", time.Second)
 		c.stop()
-		if got, want := c.decided(), []string{decision.Commanded, addressing.Whispered, decision.Hushed}; !slices.Equal(got, want) {
+		if got, want := c.decided(), []string{midturn.Commanded, addressing.Whispered, decision.Hushed}; !slices.Equal(got, want) {
 			t.Errorf("decided %q, want %q", got, want)
 		}
 	})
