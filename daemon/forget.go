@@ -14,10 +14,8 @@ import (
 	"earshot/daemon/access"
 	"earshot/daemon/erase"
 	"earshot/executive"
-	"earshot/executive/attention"
 	"earshot/executive/command"
-	"earshot/executive/decision"
-	"earshot/executive/midturn"
+	"earshot/executive/reason"
 	"earshot/internal/discord/bot"
 	"earshot/participants"
 	"earshot/server"
@@ -239,8 +237,8 @@ func (d *Daemon) expire(ctx context.Context) {
 // Decisions about what was said: after heeded ones an agent stays silent and has used it
 // nevertheless; unheeded ones are about something else.
 var (
-	heeded   = []string{midturn.Commanded, decision.Murmured}
-	unheeded = []string{attention.NewVoice}
+	heeded   = []string{reason.Commanded, reason.Murmured}
+	unheeded = []string{reason.NewVoice}
 )
 
 // loosenFiles returns a function that is called before an overheard event is erased: it waits for

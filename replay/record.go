@@ -8,8 +8,7 @@ import (
 	"time"
 
 	"earshot"
-	"earshot/executive/attention"
-	"earshot/executive/decision"
+	"earshot/executive/reason"
 	"earshot/speakers"
 )
 
@@ -121,11 +120,11 @@ func (r *record) note(s step) {
 	case earshot.Finding:
 		r.found[string(b.Thought)] = append(r.found[string(b.Thought)], s)
 	case earshot.Decision:
-		if !slices.Equal(b.Reasons, []string{decision.Passing}) {
+		if !slices.Equal(b.Reasons, []string{reason.Passing}) {
 			r.called[string(b.About)] = append(r.called[string(b.About)], b.Agent)
 		}
-		r.passing[string(b.About)] = r.passing[string(b.About)] || slices.Equal(b.Reasons, []string{decision.Passing})
-		r.strange[b.About] = r.strange[b.About] || slices.Equal(b.Reasons, []string{attention.NewVoice})
+		r.passing[string(b.About)] = r.passing[string(b.About)] || slices.Equal(b.Reasons, []string{reason.Passing})
+		r.strange[b.About] = r.strange[b.About] || slices.Equal(b.Reasons, []string{reason.NewVoice})
 	case earshot.Agent:
 		if b.Act == earshot.Created && recordOf(b).Kind.Below() {
 			r.made = append(r.made, b)

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"earshot"
-	"earshot/executive/decision"
+	"earshot/executive/reason"
 	"earshot/internal/testkit"
 )
 
@@ -170,7 +170,7 @@ func TestAloudListen(t *testing.T) {
 	if n := len(testkit.Bodies[earshot.Utterance](p.journal())); n != understood {
 		t.Errorf("%d utterances, and %d before", n, understood)
 	}
-	if d := testkit.Bodies[earshot.Decision](p.journal()); !slices.ContainsFunc(d, func(d earshot.Decision) bool { return slices.Contains(d.Reasons, decision.Pressed) }) {
+	if d := testkit.Bodies[earshot.Decision](p.journal()); !slices.ContainsFunc(d, func(d earshot.Decision) bool { return slices.Contains(d.Reasons, reason.Pressed) }) {
 		t.Errorf("it was decided: %+v", d)
 	}
 }

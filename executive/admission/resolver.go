@@ -13,13 +13,13 @@ import (
 	"earshot/conversation"
 	"earshot/executive"
 	"earshot/executive/addressing"
-	"earshot/executive/decision"
 	"earshot/executive/dialogue"
 	"earshot/executive/exchange"
 	"earshot/executive/hearing"
 	"earshot/executive/intake"
 	"earshot/executive/mode"
 	"earshot/executive/question"
+	"earshot/executive/reason"
 	"earshot/executive/record"
 	"earshot/executive/revision"
 	"earshot/executive/thoughts"
@@ -133,7 +133,7 @@ func (r *Resolver) address(ctx context.Context, set *executive.Config, in *Input
 		in.Addressees = r.addressMessage(ctx, e, body, in.Who)
 		in.Addressees.Lost = in.Addressees.Lost && in.Heeded && !r.Listener.Cuts(body.Text) // "stop" is carried out
 		if in.Addressees.Why == addressing.Alone && body.ReplyTo == "" && len(body.Attachments) == 0 && r.murmurs(*e, body.Text) {
-			e.To, in.Addressees = nil, addressing.Addressees{Why: decision.Murmured}
+			e.To, in.Addressees = nil, addressing.Addressees{Why: reason.Murmured}
 		}
 	case earshot.Utterance, earshot.Speech:
 		a := r.Listener.Attribute(e, in.Who)
@@ -274,7 +274,7 @@ func (r *Resolver) answered(ctx context.Context, e *earshot.Event, m earshot.Mes
 		return addressing.Addressees{Why: addressing.ToOthers, Hint: a.Hint}
 	}
 	e.To, e.Visibility.Agents = slices.Clone(agents), slices.Clone(agents)
-	return addressing.Addressees{Agents: agents, Mine: true, Named: true, Why: decision.Replied, Hint: a.Hint}
+	return addressing.Addressees{Agents: agents, Mine: true, Named: true, Why: reason.Replied, Hint: a.Hint}
 }
 
 // findAuthor returns the event called id, and its author: a message, a reply, or what is being said
@@ -329,7 +329,7 @@ func ownWords(e *earshot.Event, who participants.Participant, args earshot.Text)
 // that it calls, or the main one if it calls none.
 func (r *Resolver) withOwnWords(e *earshot.Event, a addressing.Addressees) addressing.Addressees {
 	if !a.Mine || a.Why == addressing.Alone {
-		a = addressing.Addressees{Agents: addressing.IDs(r.Agents()[:1]), Mine: true, Named: true, Why: decision.OwnWords}
+		a = addressing.Addressees{Agents: addressing.IDs(r.Agents()[:1]), Mine: true, Named: true, Why: reason.OwnWords}
 		e.To, e.Visibility.Agents = slices.Clone(a.Agents), nil
 	}
 	return a

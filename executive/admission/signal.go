@@ -10,8 +10,8 @@ import (
 	"earshot/conversation"
 	"earshot/executive"
 	"earshot/executive/addressing"
-	"earshot/executive/decision"
 	"earshot/executive/midturn"
+	"earshot/executive/reason"
 	"earshot/interrupt"
 	"earshot/participants"
 )
@@ -99,7 +99,7 @@ func (r *Resolver) messageSignal(s *interrupt.Signal, m earshot.Message, in Inpu
 		s.Kind, s.Words = interrupt.Over, ""
 	case r.Listener.Cuts(m.Text):
 		s.Kind = interrupt.Command
-	case in.Addressees.Why == decision.Murmured:
+	case in.Addressees.Why == reason.Murmured:
 		s.Kind = interrupt.Backchannel
 	case in.Addressees.Why == addressing.Misses: // the author is told so, and listens on
 		s.Kind, s.Words = interrupt.Over, ""

@@ -49,13 +49,6 @@ const (
 	NobodyHere   = "nobody it is meant for is here"
 )
 
-// The reasons for a decision that is not [Decide]'s: about a reminder, and about what must be said.
-const (
-	Due      = "a reminder is due"
-	NewVoice = "somebody new must know that what is said is written down"
-	OnHold   = "the room is paused"
-)
-
 const (
 	// gap is how long nobody may have spoken before the agent begins: between the turns of a
 	// conversation, people rarely leave more than two seconds.

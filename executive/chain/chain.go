@@ -10,11 +10,11 @@ import (
 	"earshot"
 	"earshot/conversation"
 	"earshot/executive/addressing"
-	"earshot/executive/decision"
 	"earshot/executive/exchange"
 	"earshot/executive/generation"
 	"earshot/executive/prompt"
 	"earshot/executive/question"
+	"earshot/executive/reason"
 	"earshot/executive/record"
 	"earshot/executive/seat"
 	"earshot/interrupt"
@@ -132,7 +132,7 @@ func (c *Chain) ask(ctx context.Context, from question.Question, said earshot.Ev
 			decisions = append(decisions, c.Event(q, q.Decision(earshot.Silent, against)))
 			continue
 		}
-		decisions, asks = append(decisions, c.Event(q, q.Decision(earshot.Speak, decision.HandedTo))), append(asks, q)
+		decisions, asks = append(decisions, c.Event(q, q.Decision(earshot.Speak, reason.HandedTo))), append(asks, q)
 	}
 	if !c.Settle(ctx, decisions...) {
 		return
@@ -147,10 +147,10 @@ func (c *Chain) ask(ctx context.Context, from question.Question, said earshot.Ev
 // against returns the reason against continuing with the agents that answer q, or nothing.
 func (c *Chain) against(q question.Question) string {
 	if q.Everybody {
-		return decision.Broadcast
+		return reason.Broadcast
 	}
 	if c.Pending().Overtakes(q) {
-		return decision.Overtaken
+		return reason.Overtaken
 	}
 	return c.Against()
 }

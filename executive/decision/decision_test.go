@@ -8,7 +8,7 @@ import (
 	"earshot/conversation"
 	"earshot/executive/addressing"
 	"earshot/executive/attention"
-	"earshot/executive/midturn"
+	"earshot/executive/reason"
 	"earshot/executive/reflex"
 )
 
@@ -26,17 +26,17 @@ func TestDecide(t *testing.T) {
 		{"among others", with(func(s *Input) { s.Addressees = addressing.Addressees{Why: addressing.Elsewhere} }), earshot.Silent, addressing.Elsewhere},
 		{"to others", with(func(s *Input) { s.Addressees = addressing.Addressees{Why: addressing.ToOthers} }), earshot.Silent, addressing.ToOthers},
 		{"called among others", with(func(s *Input) { s.Addressees = called }), earshot.Speak, addressing.Named},
-		{"called by somebody who is not heeded", with(func(s *Input) { s.Addressees, s.Heeded = called, false }), earshot.Silent, Unheeded},
-		{"a stranger who calls", with(func(s *Input) { s.Addressees, s.Known = called, false }), earshot.Silent, Stranger},
-		{"stop", with(func(s *Input) { s.Want = reflex.Stop }), earshot.Silent, midturn.Commanded},
-		{"hushed", with(func(s *Input) { s.Quiet = true }), earshot.Silent, Hushed},
+		{"called by somebody who is not heeded", with(func(s *Input) { s.Addressees, s.Heeded = called, false }), earshot.Silent, reason.Unheeded},
+		{"a stranger who calls", with(func(s *Input) { s.Addressees, s.Known = called, false }), earshot.Silent, reason.Stranger},
+		{"stop", with(func(s *Input) { s.Want = reflex.Stop }), earshot.Silent, reason.Commanded},
+		{"hushed", with(func(s *Input) { s.Quiet = true }), earshot.Silent, reason.Hushed},
 		{"hushed, and asked back", with(func(s *Input) { s.Quiet, s.Want = true, reflex.Wake }), earshot.Speak, addressing.Alone},
 		{"hushed, and called", with(func(s *Input) { s.Quiet, s.Addressees = true, called }), earshot.Speak, addressing.Named},
-		{"hushed, and followed up aloud", with(func(s *Input) { s.Quiet, s.To, s.Addressees = true, conversation.Following, addressing.Addressees{} }), earshot.Silent, Hushed},
+		{"hushed, and followed up aloud", with(func(s *Input) { s.Quiet, s.To, s.Addressees = true, conversation.Following, addressing.Addressees{} }), earshot.Silent, reason.Hushed},
 		{"told not now", with(func(s *Input) { s.Refuses = true }), earshot.Silent, attention.ToldNo},
 		{"called, and told not now", with(func(s *Input) { s.Refuses, s.Addressees = true, called }), earshot.Silent, attention.ToldNo},
-		{"called long ago", with(func(s *Input) { s.Addressees, s.Late = called, true }), earshot.Silent, Late},
-		{"switched off", with(func(s *Input) { s.Enabled = false }), earshot.Silent, Disabled},
+		{"called long ago", with(func(s *Input) { s.Addressees, s.Late = called, true }), earshot.Silent, reason.Late},
+		{"switched off", with(func(s *Input) { s.Enabled = false }), earshot.Silent, reason.Disabled},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			verdict, reasons := Decide(tt.s)

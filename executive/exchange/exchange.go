@@ -10,7 +10,7 @@ import (
 
 	"earshot"
 	"earshot/executive/askers"
-	"earshot/executive/decision"
+	"earshot/executive/reason"
 	"earshot/executive/seat"
 	"earshot/executive/tool"
 	"earshot/executive/turncontrol"
@@ -104,7 +104,7 @@ func (t *Tracker) Parting(h *earshot.Handover, agent string, count, limit int) s
 // DecisionReason returns the reason for handing over, as it stands in the journal; empty for none.
 func DecisionReason(why earshot.Why) string {
 	return map[earshot.Why]string{
-		earshot.TurnLimit: decision.Enough, earshot.Repetition: decision.Again, earshot.Passed: decision.Passing, earshot.Apart: decision.Foreign,
+		earshot.TurnLimit: reason.Enough, earshot.Repetition: reason.Again, earshot.Passed: reason.Passing, earshot.Apart: reason.Foreign,
 	}[why]
 }
 

@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"earshot"
-	"earshot/executive/decision"
 	"earshot/executive/exchange"
+	"earshot/executive/reason"
 	"earshot/executive/seat"
 	"earshot/participants"
 	"earshot/participants/agents"
@@ -27,11 +27,11 @@ func TestParting(t *testing.T) {
 		want   string
 		reason string
 	}{
-		{earshot.Passed, 6, "@Ann, Coder is passing control to you.", decision.Passing},
-		{earshot.Repetition, 6, "the same again and again", decision.Again},
-		{earshot.Apart, 6, "an agent of another user", decision.Foreign},
-		{earshot.TurnLimit, 1, "agents do not answer each other here", decision.Enough},
-		{earshot.TurnLimit, 6, "we have said 7 messages in a row", decision.Enough},
+		{earshot.Passed, 6, "@Ann, Coder is passing control to you.", reason.Passing},
+		{earshot.Repetition, 6, "the same again and again", reason.Again},
+		{earshot.Apart, 6, "an agent of another user", reason.Foreign},
+		{earshot.TurnLimit, 1, "agents do not answer each other here", reason.Enough},
+		{earshot.TurnLimit, 6, "we have said 7 messages in a row", reason.Enough},
 	} {
 		got := tr.Parting(&earshot.Handover{Why: tt.why, To: participants.Owner}, "Coder", 7, tt.limit)
 		if !strings.Contains(got, tt.want) || !strings.HasPrefix(got, "@Ann, ") || exchange.DecisionReason(tt.why) != tt.reason {

@@ -12,7 +12,7 @@ import (
 	"earshot"
 	"earshot/executive/addressing"
 	"earshot/executive/generation"
-	"earshot/executive/question"
+	"earshot/executive/prompt"
 	"earshot/executive/record"
 	"earshot/executive/seat"
 	"earshot/executive/tool"
@@ -66,9 +66,15 @@ type Host struct {
 // that of an agent which asked it. It belongs to the goroutine of the text.
 type Asker struct {
 	Host
-	Agent    agents.Record
-	Question *question.Question // asking others adds to what its answer rests on
-	Depth    int                // how deeply agents have asked one another
+	Agent   agents.Record
+	Seat    *seat.Seat
+	Message earshot.Event // what it answers
+	Turn    earshot.TurnID
+	Depth   int // how deeply agents have asked one another
+
+	// Rests is what its answer rests on, to which RestOn adds what others answer.
+	Rests  func() prompt.Provenance
+	RestOn func(earshot.Visibility, []earshot.EventID)
 
 	// Event returns an event by the agent, for those who may see what the answer rests on.
 	Event func(earshot.Body) earshot.Event
@@ -130,7 +136,7 @@ func (a *Asker) findAgent(name string) (agents.Record, error) {
 	if err := agents.Reaches(a.Agent, other); err != nil {
 		return other, tool.Refuse("%v", err)
 	}
-	if v := a.Question.Rests.Visibility; v.Scope == earshot.Private && !slices.Contains(v.Members, other.ID) {
+	if v := a.Rests().Visibility; v.Scope == earshot.Private && !slices.Contains(v.Members, other.ID) {
 		return other, tool.Refuse("this conversation is private, and %s is no part of it; answer without it", other.Name)
 	}
 	return other, a.mayAsk()
@@ -155,7 +161,7 @@ func (a *Asker) mayAsk() error {
 	if a.Depth >= mostDepth {
 		return tool.Refuse("you were asked by an agent that was asked by an agent, %d deep, and that is as deep as it goes; answer with what you know", mostDepth)
 	}
-	return a.Tracker.Spend(a.Question.Message.Visibility, a.Limit())
+	return a.Tracker.Spend(a.Message.Visibility, a.Limit())
 }
 
 // DelegateTool is the tool by which an agent gives a task to an agent that is made for it.
@@ -187,7 +193,7 @@ func (a *Asker) DelegateTool() tool.Tool {
 
 // delegate makes an agent for one task, and ends it afterwards.
 func (a *Asker) delegate(ctx context.Context, task earshot.Text) (tool.Answer, error) {
-	if a.Question.Rests.Visibility.Scope == earshot.Private {
+	if a.Rests().Visibility.Scope == earshot.Private {
 		return tool.Answer{}, tool.Refuse("this conversation is private, and nobody else may know of it; do it yourself")
 	}
 	if err := a.mayAsk(); err != nil {
@@ -212,33 +218,33 @@ func (a *Asker) delegate(ctx context.Context, task earshot.Text) (tool.Answer, e
 // ask makes another agent answer a message, within the turn. seatOf finds its seat when it is
 // asked. Both messages are kept; of an answer that is cut off, what was said until then.
 func (a *Asker) ask(ctx context.Context, other agents.Record, text earshot.Text, seatOf SeatOf) (tool.Answer, error) {
-	asks := a.between(other.ID, earshot.Message{Text: text, Turn: a.Question.Turn})
+	asks := a.between(other.ID, earshot.Message{Text: text, Turn: a.Turn})
 	within, awaited, leave := a.Tracker.Waits.Add(ctx, other) // before anybody reads the message: a person who does precedes it
 	defer leave()
 	if err := a.Keep(ctx, asks); err != nil {
 		return tool.Answer{}, errors.New("the message could not be sent; try again, or do without")
 	}
-	if err := a.Tracker.Spend(a.Question.Message.Visibility, a.Limit()); err != nil { // an answer would be one too many, so nobody asks for it
+	if err := a.Tracker.Spend(a.Message.Visibility, a.Limit()); err != nil { // an answer would be one too many, so nobody asks for it
 		return tool.Answer{}, err
 	}
 	to, asked, err := a.Prepare(ctx, asks, seatOf)
 	if err != nil {
 		return tool.Answer{}, err
 	}
-	a.Tracker.Waits.Seat(awaited, to.Question.Seat)
+	a.Tracker.Waits.Seat(awaited, to.Seat)
 	a.Nudge() // its seat may have gone meanwhile
 	said, err := to.answer(within, asked)
-	a.Question.RestOn(everybody(to.Question.Rests.Visibility), to.Question.Rests.Sources)
+	a.RestOn(everybody(to.Rests().Visibility), to.Rests().Sources)
 	if said == "" {
 		return tool.Answer{}, err
 	}
-	answer := to.between(a.Agent.ID, earshot.Message{Text: said, Turn: a.Question.Turn, About: asks.ID})
+	answer := to.between(a.Agent.ID, earshot.Message{Text: said, Turn: a.Turn, About: asks.ID})
 	a.Record(ctx, answer)
 	if err != nil {
 		return tool.Answer{}, fmt.Errorf("%w; until then it said: %s", err, string(said))
 	}
 	return tool.Answer{
-		Text: earshot.Text(other.Name+": ") + said, Visibility: everybody(to.Question.Rests.Visibility),
+		Text: earshot.Text(other.Name+": ") + said, Visibility: everybody(to.Rests().Visibility),
 		Sources: []earshot.EventID{asks.ID, answer.ID},
 	}, nil
 }
@@ -280,6 +286,6 @@ func (a *Asker) answer(ctx context.Context, asked *generation.Request) (earshot.
 	case failed == nil:
 		return earshot.Text(strings.TrimSpace(said.String())), nil
 	}
-	a.Log.Warn("an agent could not answer another agent", "agent", a.Agent.ID, "turn", a.Question.Turn, "why", generation.FaultKind(failed))
+	a.Log.Warn("an agent could not answer another agent", "agent", a.Agent.ID, "turn", a.Turn, "why", generation.FaultKind(failed))
 	return earshot.Text(said.String()), errors.New("it could not answer, since its model failed; do without it, or say so")
 }

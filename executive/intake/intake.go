@@ -12,7 +12,6 @@ import (
 	"earshot/executive/hearing"
 	"earshot/executive/revision"
 	"earshot/executive/sight"
-	"earshot/executive/slash"
 	"earshot/participants"
 )
 
@@ -42,7 +41,7 @@ func Body(b earshot.Body) (earshot.Body, error) {
 func Noticed(from earshot.Handle, who participants.Participant, b earshot.Body) (earshot.Body, error) {
 	switch body := b.(type) {
 	case earshot.Edit:
-		return revision.CheckEdit(body, from, who, slash.MaxMemo)
+		return revision.CheckEdit(body, from, who, revision.MaxMemo)
 	case earshot.Sight:
 		return sight.CheckSight(body, from, who)
 	case earshot.Glance:

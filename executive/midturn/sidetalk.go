@@ -7,20 +7,9 @@ import (
 	"time"
 
 	"earshot"
+	"earshot/executive/reason"
 	"earshot/interrupt"
 	"earshot/participants/agents"
-)
-
-// The reasons for decisions about what is said to a working agent, as they stand in the journal.
-const (
-	Commanded  = "it tells me to stop"
-	HowFar     = "it asks how far I am, so I say so without stopping"
-	Meanwhile  = "it has nothing to do with my current work, so I go on and answer afterwards"
-	Afterwards = "it is another task, so I do it after the current one"
-	Replaces   = "it replaces what I was doing"
-	Steers     = "it changes how I should do my current work, so I start that again"
-	Considers  = "it concerns what I am thinking about, so I take it into account"
-	Thinks     = "so I stop thinking about the earlier question"
 )
 
 // A SideTalk is the meaning of words said to an agent while it works. The zero value stands for
@@ -68,21 +57,21 @@ func (a SideTalk) Signal(s *interrupt.Signal) *interrupt.Signal {
 
 // Decide returns the decision and its reasons, adapted to the work.
 func (a SideTalk) Decide(v earshot.Verdict, reasons []string) (earshot.Verdict, []string) {
-	switch stops := slices.Contains(reasons, Commanded); {
+	switch stops := slices.Contains(reasons, reason.Commanded); {
 	case a.Thought != "" && a.Kind == Stop && (stops || v == earshot.Speak):
-		return earshot.Silent, []string{Commanded, Thinks}
+		return earshot.Silent, []string{reason.Commanded, reason.Thinks}
 	case !a.Works || v != earshot.Speak:
 		return v, reasons
 	case a.Thought != "":
-		return v, append(reasons, map[Kind]string{Status: HowFar, Steer: Considers, Instead: Replaces}[a.Kind])
+		return v, append(reasons, map[Kind]string{Status: reason.HowFar, Steer: reason.Considers, Instead: reason.Replaces}[a.Kind])
 	}
 	switch a.Kind {
 	case Stop:
-		return earshot.Silent, []string{Commanded}
+		return earshot.Silent, []string{reason.Commanded}
 	case Status:
-		return earshot.Note, append(reasons, HowFar)
+		return earshot.Note, append(reasons, reason.HowFar)
 	}
-	why := map[Kind]string{Side: Meanwhile, Task: Afterwards, Instead: Replaces, Steer: Steers}
+	why := map[Kind]string{Side: reason.Meanwhile, Task: reason.Afterwards, Instead: reason.Replaces, Steer: reason.Steers}
 	return v, append(reasons, why[a.Kind])
 }
 

@@ -114,6 +114,10 @@ func Covers(v, w earshot.Visibility) bool {
 	return both.Scope == w.Scope && len(both.Members) == len(w.Members) && (both.Agents == nil) == (w.Agents == nil) && len(both.Agents) == len(w.Agents)
 }
 
+// MaxMemo is the longest memo in bytes: a few sentences, so that several fit among the notes of a
+// scene.
+const MaxMemo = 300
+
 // CheckEdit returns an edit by a sense in the form in which it may be kept: only of fields that a
 // sense observes, under names of its own, so that it cannot change what others have added, and with
 // a text of at most so many bytes.

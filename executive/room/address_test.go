@@ -12,8 +12,7 @@ import (
 	"earshot/executive"
 	"earshot/executive/addressing"
 	"earshot/executive/attention"
-	"earshot/executive/decision"
-	"earshot/executive/midturn"
+	"earshot/executive/reason"
 	"earshot/internal/testkit"
 	"earshot/llm"
 	"earshot/llm/llmtest"
@@ -169,7 +168,7 @@ func TestAgentsOnlyRespondWhenTheyShould(t *testing.T) {
 		{"@Zed, what time is it?", "bob", addressing.Misses, "", "", "nobody here is called Zed; /who shows who is here"},
 		{"@Zed hello @Earshot", "", addressing.Named, "agent", "agent", "nobody here is called Zed; /who shows who is here"},
 		{"write to zed@example.com", "", addressing.Alone, "agent", "", ""},
-		{"stop", "bob", midturn.Commanded, "", "", ""},
+		{"stop", "bob", reason.Commanded, "", "", ""},
 		{"@Override\npublic void run() {}", "", addressing.Alone, "agent", "", ""},
 		{"@Override\npublic void run() {}", "bob", addressing.Elsewhere, "", "", "nobody here is called Override; /who shows who is here"},
 	} {
@@ -293,7 +292,7 @@ func TestOneParty(t *testing.T) {
 		c.presence(t, ann, "ann", false)
 		c.must(t, "bob", "count", time.Second)
 		c.stop()
-		want := []string{addressing.Named, decision.Unheeded, addressing.Alone}
+		want := []string{addressing.Named, reason.Unheeded, addressing.Alone}
 		if got := c.decided(); !slices.Equal(got, want) {
 			t.Errorf("decided %q, want %q", got, want)
 		}

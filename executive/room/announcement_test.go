@@ -9,8 +9,7 @@ import (
 
 	"earshot"
 	"earshot/executive/addressing"
-	"earshot/executive/attention"
-	"earshot/executive/decision"
+	"earshot/executive/reason"
 )
 
 // strangers lets an unknown voice talk to somebody else, and returns what the agent said aloud.
@@ -45,7 +44,7 @@ func TestANoticeIsHeardWhole(t *testing.T) {
 		h.hearsOf(t, 3, "and now", time.Minute)
 		h.hearsOf(t, 5, "hello there", time.Minute)
 		h.stop()
-		want := []string{decision.Overheard, attention.NewVoice, addressing.Named, decision.Overheard, decision.Overheard, attention.NewVoice}
+		want := []string{reason.Overheard, reason.NewVoice, addressing.Named, reason.Overheard, reason.Overheard, reason.NewVoice}
 		if got := h.reasons(); !slices.Equal(got, want) {
 			t.Errorf("decided %q, want %q", got, want)
 		}

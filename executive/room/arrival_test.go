@@ -10,7 +10,7 @@ import (
 	"earshot"
 	"earshot/executive/addressing"
 	"earshot/executive/attention"
-	"earshot/executive/decision"
+	"earshot/executive/reason"
 	"earshot/internal/testkit"
 	"earshot/llm/llmtest"
 )
@@ -92,7 +92,7 @@ func TestGreets(t *testing.T) {
 			c.seesNobody(t, long)
 			c.hears(t, "shall we have lunch", 0, time.Second)
 			c.comesIn(t, time.Minute, time.Minute)
-		}, []string{"silent: " + decision.Overheard, "silent: " + attention.NotAway}, ""},
+		}, []string{"silent: " + reason.Overheard, "silent: " + attention.NotAway}, ""},
 		{"who types as it begins", nil, func(t *testing.T, c *company) {
 			c.seesNobody(t, long)
 			must(t, c.sees(t.Context(), "desk", people(0, 1)))

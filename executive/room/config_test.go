@@ -13,7 +13,7 @@ import (
 	"earshot/api"
 	"earshot/executive"
 	"earshot/executive/addressing"
-	"earshot/executive/decision"
+	"earshot/executive/reason"
 	"earshot/llm"
 	"earshot/llm/llmtest"
 )
@@ -78,7 +78,7 @@ var effects = []effect{
 	{"sight.captions_per_hour", func(c *executive.Config) { c.Sight.CaptionsPerHour = 1 }, described, "2 captions", "1 captions"},
 	{"sight.greet", func(c *executive.Config) { c.Sight.Greet = false }, greeted, "one two three four", ""},
 	{"sight.greet_after_absence_seconds", func(c *executive.Config) { c.Sight.GreetAfterAbsence = 3600 }, greeted, "one two three four", ""},
-	{"multi_party.enabled", func(c *executive.Config) { c.MultiParty.Enabled = false }, onlyWith, addressing.Named, decision.Unheeded},
+	{"multi_party.enabled", func(c *executive.Config) { c.MultiParty.Enabled = false }, onlyWith, addressing.Named, reason.Unheeded},
 	{"multi_party.speaker_attribution", func(c *executive.Config) { c.MultiParty.SpeakerAttribution = false }, toldApart, "voice 3: true; in talk: false", "somebody: false; in talk: true"},
 	{"multi_party.turn_taking_protocol", func(c *executive.Config) { c.MultiParty.TurnTakingProtocol = "passive" }, protocolTold, attentive, brief},
 	{"multi_party.turn_taking_protocol", func(c *executive.Config) { c.MultiParty.TurnTakingProtocol = "aggressive" }, typedOver, "false", "true"},

@@ -8,9 +8,9 @@ import (
 
 	"earshot"
 	"earshot/executive/command"
-	"earshot/executive/decision"
 	"earshot/executive/prompt"
 	"earshot/executive/question"
+	"earshot/executive/reason"
 	"earshot/executive/tool"
 	"earshot/executive/toolset"
 	"earshot/participants"
@@ -78,7 +78,7 @@ func (r *Room) runConfirmed(ctx context.Context, w tool.PendingCall, by particip
 		Askers: w.Asked, Rests: prompt.Provenance{Visibility: w.Visibility, Sources: slices.Clone(w.Rests)},
 		Confirmed: &tool.ConfirmedCall{Call: w.Call, By: by},
 	}
-	d := q.Decision(earshot.Speak, decision.Confirmed)
+	d := q.Decision(earshot.Speak, reason.Confirmed)
 	d.By = by.ID
 	e := r.decided(q, d)
 	e.Sources = q.Rests.Sources

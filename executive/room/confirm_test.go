@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"earshot"
-	"earshot/executive/decision"
+	"earshot/executive/reason"
 	"earshot/executive/tool"
 	"earshot/internal/testkit"
 	"earshot/llm"
@@ -186,7 +186,7 @@ func TestConfirm(t *testing.T) {
 		if got := replies[len(replies)-1]; got.Offered != "Your diary says that the cat is grey." || got.About != replies[len(replies)-2].About {
 			t.Errorf("it answers %q about %s", string(got.Offered), got.About)
 		}
-		if got := tr.told("ann"); !strings.Contains(got[len(got)-1], decision.Confirmed) || !strings.Contains(got[len(got)-1], "ann") {
+		if got := tr.told("ann"); !strings.Contains(got[len(got)-1], reason.Confirmed) || !strings.Contains(got[len(got)-1], "ann") {
 			t.Errorf("/why tells %q", got[len(got)-1])
 		}
 		var by []earshot.ParticipantID
@@ -195,7 +195,7 @@ func TestConfirm(t *testing.T) {
 			case earshot.Use:
 				by = append(by, b.By)
 			case earshot.Decision:
-				if slices.Contains(b.Reasons, decision.Confirmed) {
+				if slices.Contains(b.Reasons, reason.Confirmed) {
 					by = append(by, b.By)
 				}
 			}

@@ -15,6 +15,7 @@ import (
 	"earshot/executive/latency"
 	"earshot/executive/prompt"
 	"earshot/executive/question"
+	"earshot/executive/reason"
 	"earshot/executive/record"
 	"earshot/executive/reflex"
 	"earshot/executive/revision"
@@ -105,7 +106,7 @@ func (r *Room) scenario(e *admission.Entry, by *seat.Seat, text earshot.Text) de
 // overheard decides for the main agent about words that do not call it. why is the reason for which
 // it would stay silent.
 func (r *Room) overheard(e *admission.Entry, why string) (earshot.Verdict, []string) {
-	if why != addressing.Elsewhere && why != decision.Overheard || !e.Heeded {
+	if why != addressing.Elsewhere && why != reason.Overheard || !e.Heeded {
 		return earshot.Silent, []string{why}
 	}
 	verdict, reasons := r.unasked.Overhear(r.moment(), unasked.Question{Event: e.Event, Asker: e.Asker(), Rank: e.Rank(), Agents: e.Machine()})
@@ -153,7 +154,7 @@ func (r *Room) reask(e *admission.Entry, b earshot.Revision) []earshot.Event {
 		Askers: askers.Add(again.Askers, e.Who), Rests: prompt.Provenance{Visibility: again.Message.Visibility},
 	}
 	e.Questions = append(e.Questions, q)
-	return []earshot.Event{r.decided(q, q.Decision(earshot.Speak, decision.Reworded))}
+	return []earshot.Event{r.decided(q, q.Decision(earshot.Speak, reason.Reworded))}
 }
 
 // resumer returns the agent whose reply somebody wants resumed who calls none by name: the one that

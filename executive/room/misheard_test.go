@@ -9,8 +9,7 @@ import (
 
 	"earshot"
 	"earshot/executive/addressing"
-	"earshot/executive/decision"
-	"earshot/executive/midturn"
+	"earshot/executive/reason"
 )
 
 // saidOf returns an utterance that ends now, with the recogniser's confidence in it.
@@ -93,8 +92,8 @@ func TestNameMisheard(t *testing.T) {
 	}{
 		{"you shot", 3 * time.Second, "you shot what is new", "Earshot what is new", addressing.Named},
 		{"buckshot", 3 * time.Second, "buckshot can you count", "Earshot can you count", addressing.Named},
-		{"amid talk", 200 * time.Millisecond, "you shot what is new", "you shot what is new", decision.Overheard},
-		{"no question", 3 * time.Second, "you shot the pheasant", "you shot the pheasant", decision.Overheard},
+		{"amid talk", 200 * time.Millisecond, "you shot what is new", "you shot what is new", reason.Overheard},
+		{"no question", 3 * time.Second, "you shot the pheasant", "you shot the pheasant", reason.Overheard},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -137,7 +136,7 @@ func TestAsksBack(t *testing.T) {
 		sure  float64
 	}
 	const dim = 0.1
-	const named, asks, unclear, follows = addressing.Named, decision.AsksBack, decision.Unclear, decision.Follows
+	const named, asks, unclear, follows = addressing.Named, reason.AsksBack, reason.Unclear, reason.Follows
 	call := line{0, "earshot count", 0.9}
 	for _, tt := range []struct {
 		name string
@@ -150,7 +149,7 @@ func TestAsksBack(t *testing.T) {
 		{"and once more after that was understood", []line{call, {3 * time.Second, "in neighbor by violin", dim}, {3 * time.Second, "my neighbor plays the violin", 0.9}, {3 * time.Second, "is by and loud", dim}}, []string{named, asks, follows, asks}},
 		{"long after its reply", []line{call, {12 * time.Second, "in neighbor by violin", dim}}, []string{named, unclear}},
 		{"out of the blue", []line{{0, "in neighbor by violin", dim}}, []string{unclear}},
-		{"in quiet", []line{call, {3 * time.Second, "be quiet", 0.9}, {2 * time.Second, "in neighbor by violin", dim}}, []string{named, midturn.Commanded, unclear}},
+		{"in quiet", []line{call, {3 * time.Second, "be quiet", 0.9}, {2 * time.Second, "in neighbor by violin", dim}}, []string{named, reason.Commanded, unclear}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -284,13 +283,13 @@ func TestWhatCutIsOnRecord(t *testing.T) {
 	}{
 		{"not understood in the end", earshot.VoiceWords, "what about the", func(began time.Time) *earshot.Event {
 			return &earshot.Event{From: mic, At: began, Body: earshot.Speech{Stage: earshot.VoiceOver, Confidence: 1}}
-		}, []string{"what about the"}, decision.Unclear},
+		}, []string{"what about the"}, reason.Unclear},
 		{"its own voice", earshot.VoiceWords, "what about the", func(time.Time) *earshot.Event {
 			e := saidOf("one two three", 0.9, 1, time.Second)
 			return &e
-		}, []string{"one two three"}, decision.Echoed},
-		{"a sense that dies", earshot.VoiceWords, "what about the", func(time.Time) *earshot.Event { return nil }, []string{"what about the"}, decision.Unclear},
-		{"a phrase alone", earshot.VoiceCalls, "stop talking", func(time.Time) *earshot.Event { return nil }, []string{"stop talking"}, decision.Unclear},
+		}, []string{"one two three"}, reason.Echoed},
+		{"a sense that dies", earshot.VoiceWords, "what about the", func(time.Time) *earshot.Event { return nil }, []string{"what about the"}, reason.Unclear},
+		{"a phrase alone", earshot.VoiceCalls, "stop talking", func(time.Time) *earshot.Event { return nil }, []string{"stop talking"}, reason.Unclear},
 		{"a phrase, and all of it", earshot.VoiceCalls, "stop talking", func(time.Time) *earshot.Event {
 			e := saidOf("oh stop talking", 0.9, 0, time.Second)
 			return &e
@@ -299,7 +298,7 @@ func TestWhatCutIsOnRecord(t *testing.T) {
 			e := saidOf("what about the moon", 0.9, 0, time.Second)
 			e.At = began
 			return &e
-		}, []string{"what about the moon"}, decision.Follows},
+		}, []string{"what about the moon"}, reason.Follows},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

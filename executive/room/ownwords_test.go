@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"earshot"
-	"earshot/executive/decision"
+	"earshot/executive/reason"
 	"earshot/executive/tool"
 	"earshot/internal/testkit"
 	"earshot/llm"
@@ -121,7 +121,7 @@ func TestOwnWords(t *testing.T) {
 				if got := len(tr.shelf.read) > 0; got != tt.read {
 					t.Errorf("it was read: %v; used %q", got, tr.uses())
 				}
-				if !slices.Contains(tr.decided(), decision.OwnWords) {
+				if !slices.Contains(tr.decided(), reason.OwnWords) {
 					t.Errorf("decided %q", tr.decided())
 				}
 			})

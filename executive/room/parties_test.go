@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"earshot"
-	"earshot/executive/decision"
+	"earshot/executive/reason"
 	"earshot/internal/testkit"
 	"earshot/llm/llmtest"
 )
@@ -135,7 +135,7 @@ func TestConversationalFlowQuality(t *testing.T) {
 			}
 		}
 		c.stop()
-		if got := c.reasons(); !slices.Contains(got, decision.Follows) || !slices.Contains(got, decision.Overheard) {
+		if got := c.reasons(); !slices.Contains(got, reason.Follows) || !slices.Contains(got, reason.Overheard) {
 			t.Errorf("decided was %q", got)
 		}
 	})

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"earshot"
-	"earshot/executive/decision"
+	"earshot/executive/reason"
 	"earshot/participants"
 )
 
@@ -30,11 +30,11 @@ func TestHold(t *testing.T) {
 		after                   earshot.Mode
 		kept                    string // what is on record of the modes and of what was said
 	}{
-		{"live", "", "", earshot.Live, "utterance; speak (" + decision.Pressed + "); reply completed"},
-		{"muted", "mute", "", earshot.Muted, "owner:muted; owner:live until muted; utterance; speak (" + decision.Pressed + "); reply completed; owner:muted"},
-		{"muted, and somebody wants it live", "mute", "resume", earshot.Live, "owner:muted; owner:live until muted; utterance; speak (" + decision.Pressed + "); reply completed; owner:live"},
-		{"muted, and somebody wants it muted", "mute", "mute", earshot.Muted, "owner:muted; owner:live until muted; utterance; speak (" + decision.Pressed + "); reply completed; owner:muted"},
-		{"muted, and somebody wants it paused", "mute", "pause", earshot.Paused, "owner:muted; owner:live until muted; utterance; speak (" + decision.Pressed + "); reply completed; owner:paused"},
+		{"live", "", "", earshot.Live, "utterance; speak (" + reason.Pressed + "); reply completed"},
+		{"muted", "mute", "", earshot.Muted, "owner:muted; owner:live until muted; utterance; speak (" + reason.Pressed + "); reply completed; owner:muted"},
+		{"muted, and somebody wants it live", "mute", "resume", earshot.Live, "owner:muted; owner:live until muted; utterance; speak (" + reason.Pressed + "); reply completed; owner:live"},
+		{"muted, and somebody wants it muted", "mute", "mute", earshot.Muted, "owner:muted; owner:live until muted; utterance; speak (" + reason.Pressed + "); reply completed; owner:muted"},
+		{"muted, and somebody wants it paused", "mute", "pause", earshot.Paused, "owner:muted; owner:live until muted; utterance; speak (" + reason.Pressed + "); reply completed; owner:paused"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

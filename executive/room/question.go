@@ -6,10 +6,9 @@ import (
 	"earshot"
 	"earshot/conversation"
 	"earshot/executive/admission"
-	"earshot/executive/attention"
-	"earshot/executive/decision"
 	"earshot/executive/delivery"
 	"earshot/executive/question"
+	"earshot/executive/reason"
 	"earshot/interrupt"
 )
 
@@ -38,13 +37,13 @@ func (r *Room) listeners(q question.Question) earshot.Audience {
 func (r *Room) silenced() string {
 	switch {
 	case !r.set.Enabled:
-		return decision.Disabled
+		return reason.Disabled
 	case r.mode.Current() == earshot.Paused:
-		return attention.OnHold
+		return reason.OnHold
 	case r.mode.Current() == earshot.OffRecord:
-		return decision.Unheard
+		return reason.Unheard
 	case r.live.silent():
-		return decision.Hushed
+		return reason.Hushed
 	}
 	return ""
 }

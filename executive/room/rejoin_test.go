@@ -12,8 +12,7 @@ import (
 	"earshot/conversation"
 	"earshot/executive/addressing"
 	"earshot/executive/attention"
-	"earshot/executive/decision"
-	"earshot/executive/midturn"
+	"earshot/executive/reason"
 	"earshot/llm"
 	"earshot/llm/llmtest"
 )
@@ -202,9 +201,9 @@ func TestRejoinAfterAKill(t *testing.T) {
 // gives a command, which does not go on with the question.
 func TestACommandGoesOnWithNothing(t *testing.T) {
 	for _, tt := range []struct{ says, why, then string }{
-		{"be quiet", midturn.Commanded, decision.Hushed},
-		{"wait", midturn.Commanded, decision.Follows},
-		{"not now", attention.ToldNo, decision.Follows},
+		{"be quiet", reason.Commanded, reason.Hushed},
+		{"wait", reason.Commanded, reason.Follows},
+		{"not now", attention.ToldNo, reason.Follows},
 	} {
 		t.Run(tt.says, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"earshot"
-	"earshot/executive/attention"
+	"earshot/executive/reason"
 	"earshot/internal/testkit"
 	"earshot/llm/llmtest"
 )
@@ -95,7 +95,7 @@ func TestRemind(t *testing.T) {
 				t.Errorf("the reply is %+v at %v to %v", r, e.At.Sub(began), e.To)
 			}
 		}
-		if got := c.decided(); len(got) != 1 || got[0] != attention.Due {
+		if got := c.decided(); len(got) != 1 || got[0] != reason.Due {
 			t.Errorf("decided was %v", got)
 		}
 	})

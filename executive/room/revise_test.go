@@ -13,7 +13,7 @@ import (
 
 	"earshot"
 	"earshot/executive/addressing"
-	"earshot/executive/decision"
+	"earshot/executive/reason"
 	"earshot/executive/room"
 	"earshot/executive/scene"
 	"earshot/participants"
@@ -353,7 +353,7 @@ func TestAReplyIsNamedByItsTurn(t *testing.T) {
 			}
 			return ""
 		}
-		if got := answers("bob", earshot.EventID(reply.Turn), "and on?"); got != "speak: "+decision.Replied {
+		if got := answers("bob", earshot.EventID(reply.Turn), "and on?"); got != "speak: "+reason.Replied {
 			t.Errorf("an answer to the reply is decided about as %q", got)
 		}
 		if got := answers("bob", earshot.EventID(reply.Turn), "@ann look"); got != "silent: "+addressing.ToOthers {

@@ -98,11 +98,11 @@ import (
 	"earshot/executive/seat"
 	"earshot/executive/sight"
 	"earshot/executive/slash"
-	"earshot/executive/snapshot"
 	"earshot/executive/speech"
 	"earshot/executive/thoughts"
 	"earshot/executive/tool"
 	"earshot/executive/unasked"
+	"earshot/internal/mailbox"
 	"earshot/interrupt"
 	"earshot/llm"
 	"earshot/participants"
@@ -255,7 +255,7 @@ type Room struct {
 	exchange    exchange.Tracker
 	preparation *reply.Preparation[admission.Input]
 	notices     notice.Board
-	changes     snapshot.Notifier // of what a snapshot shows
+	changes     mailbox.Notifier // of what a snapshot shows
 
 	// The fields below belong to Run.
 	set        executive.Config // the settings, as they were when Run was last woken

@@ -8,7 +8,7 @@ import (
 
 	"earshot"
 	"earshot/executive/addressing"
-	"earshot/executive/midturn"
+	"earshot/executive/reason"
 	"earshot/llm/llmtest"
 )
 
@@ -44,12 +44,12 @@ func TestWhatIsSaidWhileItWorks(t *testing.T) {
 		first      earshot.Outcome
 		why        string
 	}{
-		{"stop", "forget it", "", "", earshot.Interrupted, "silent: " + midturn.Commanded},
-		{"steer", "no, in German", "Es ist Milch.", "Es ist Milch.", earshot.Interrupted, "speak: " + addressing.Alone + "; " + midturn.Steers},
-		{"status", "how far are you?", "I am at “what is on my list?”, for 3 s: read_file is under way.", "It is milk.", earshot.Completed, "note: " + addressing.Alone + "; " + midturn.HowFar},
-		{"side talk", "I'm hungry", "", "It is milk.So am I.", earshot.Completed, "speak: " + addressing.Alone + "; " + midturn.Meanwhile},
-		{"another task", "write me a poem", "", "It is milk.Roses are red.", earshot.Completed, "speak: " + addressing.Alone + "; " + midturn.Afterwards},
-		{"another task instead", "forget that, write me a poem instead", "Roses are red.", "Roses are red.", earshot.Interrupted, "speak: " + addressing.Alone + "; " + midturn.Replaces},
+		{"stop", "forget it", "", "", earshot.Interrupted, "silent: " + reason.Commanded},
+		{"steer", "no, in German", "Es ist Milch.", "Es ist Milch.", earshot.Interrupted, "speak: " + addressing.Alone + "; " + reason.Steers},
+		{"status", "how far are you?", "I am at “what is on my list?”, for 3 s: read_file is under way.", "It is milk.", earshot.Completed, "note: " + addressing.Alone + "; " + reason.HowFar},
+		{"side talk", "I'm hungry", "", "It is milk.So am I.", earshot.Completed, "speak: " + addressing.Alone + "; " + reason.Meanwhile},
+		{"another task", "write me a poem", "", "It is milk.Roses are red.", earshot.Completed, "speak: " + addressing.Alone + "; " + reason.Afterwards},
+		{"another task instead", "forget that, write me a poem instead", "Roses are red.", "Roses are red.", earshot.Interrupted, "speak: " + addressing.Alone + "; " + reason.Replaces},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -129,7 +129,7 @@ func TestNothingIsBrokenOff(t *testing.T) {
 			h.say(t, "what is on my list?")
 			time.Sleep(3 * time.Second)
 			h.say(t, text)
-			if got := h.because(); strings.Contains(got, midturn.Steers) {
+			if got := h.because(); strings.Contains(got, reason.Steers) {
 				t.Errorf("%s: decided %q", text, got)
 			}
 			time.Sleep(10 * time.Minute)
@@ -170,11 +170,11 @@ func TestWhatIsSaidWhileItThinks(t *testing.T) {
 		name, text, played, why string
 		thought                 []string
 	}{
-		{"status", "how far are you?", "I am thinking about “whether to plant roses”, for 2 s: 2 words so far.", "speak: " + addressing.Alone + "; " + midturn.HowFar,
+		{"status", "how far are you?", "I am thinking about “whether to plant roses”, for 2 s: 2 words so far.", "speak: " + addressing.Alone + "; " + reason.HowFar,
 			[]string{"command interrupted Roses need | addressed", "command completed sun and more", "found Plant them."}},
-		{"steer", "but consider the rain", "I take that into account, and come back to it.", "speak: " + addressing.Alone + "; " + midturn.Considers,
+		{"steer", "but consider the rain", "I take that into account, and come back to it.", "speak: " + addressing.Alone + "; " + reason.Considers,
 			[]string{"command interrupted Roses need | addressed", "command completed sun and more", "found Plant them."}},
-		{"stop", "never mind", "", "silent: " + midturn.Commanded + "; " + midturn.Thinks,
+		{"stop", "never mind", "", "silent: " + reason.Commanded + "; " + reason.Thinks,
 			[]string{"command interrupted Roses need | command"}},
 		{"side talk", "I'm hungry", "So am I.", "speak: " + addressing.Alone,
 			[]string{"command interrupted Roses need | addressed", "command completed sun and more", "found Plant them."}},

@@ -15,8 +15,7 @@ import (
 	"earshot"
 	"earshot/conversation"
 	"earshot/executive/addressing"
-	"earshot/executive/decision"
-	"earshot/executive/midturn"
+	"earshot/executive/reason"
 	"earshot/executive/turncontrol"
 	"earshot/internal/testkit"
 	"earshot/llm"
@@ -274,7 +273,7 @@ func TestAIsFromOutsideCount(t *testing.T) {
 		}
 		enough := make(map[earshot.EventID]int)
 		for _, e := range h.journal.Events() {
-			if d, ok := e.Body.(earshot.Decision); ok && d.Reasons[0] == decision.Enough {
+			if d, ok := e.Body.(earshot.Decision); ok && d.Reasons[0] == reason.Enough {
 				if enough[d.About]++; enough[d.About] > 1 {
 					t.Error("whoever is handed over to is told twice that it is enough")
 				}
@@ -490,7 +489,7 @@ func TestAnswersToEverybodyCallNobody(t *testing.T) {
 		if got := c.talk(); !slices.Equal(got, []string{"Earshot: @Scout, what about you?", "Scout: @Earshot, and you?"}) {
 			t.Errorf("%q", got)
 		}
-		if got := c.decided(); strings.Count(strings.Join(got, "|"), decision.Broadcast) != 2 {
+		if got := c.decided(); strings.Count(strings.Join(got, "|"), reason.Broadcast) != 2 {
 			t.Errorf("decided %q", got)
 		}
 	})
@@ -690,8 +689,8 @@ func TestNothingGoesOn(t *testing.T) {
 	}{
 		{"paused", open, func(t *testing.T, c *crew) { _ = c.writes(t, "ann", "/pause") }, 1, addressing.Alone},
 		{"off the record", open, func(t *testing.T, c *crew) { _ = c.writes(t, "ann", "/offrecord") }, 1, addressing.Alone},
-		{"disabled", open, func(_ *testing.T, c *crew) { c.off.Store(true) }, 1, decision.Disabled},
-		{"quiet", private, func(*testing.T, *crew) {}, 2, decision.Hushed},
+		{"disabled", open, func(_ *testing.T, c *crew) { c.off.Store(true) }, 1, reason.Disabled},
+		{"quiet", private, func(*testing.T, *crew) {}, 2, reason.Hushed},
 		{"a full disk", open, func(_ *testing.T, c *crew) { c.journal.Fail(errors.New("full")) }, 1, addressing.Alone},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -783,10 +782,10 @@ func controlled(t *rapid.T, c *crew, limit int) {
 			if body.Turn != "" {
 				asked[body.Turn] = e
 			}
-			if body.Reasons[0] == midturn.Commanded { // all talk among agents is over
+			if body.Reasons[0] == reason.Commanded { // all talk among agents is over
 				clear(waits)
 			}
-			if body.Reasons[0] == decision.Enough && body.Verdict == earshot.Silent && !before.Over {
+			if body.Reasons[0] == reason.Enough && body.Verdict == earshot.Silent && !before.Over {
 				waits[circle] = true
 			}
 		case earshot.Reply:
@@ -794,7 +793,7 @@ func controlled(t *rapid.T, c *crew, limit int) {
 				t.Fatalf("turn %s ended twice", body.Turn)
 			}
 			ended[body.Turn] = e
-			if d, ok := asked[body.Turn].Body.(earshot.Decision); ok && d.Reasons[0] == decision.Enough && body.Cut != nil {
+			if d, ok := asked[body.Turn].Body.(earshot.Decision); ok && d.Reasons[0] == reason.Enough && body.Cut != nil {
 				delete(waits, circle) // somebody took the floor before it was handed over
 			}
 			to := by[body.About]

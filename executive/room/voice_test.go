@@ -10,8 +10,7 @@ import (
 
 	"earshot"
 	"earshot/executive/addressing"
-	"earshot/executive/decision"
-	"earshot/executive/midturn"
+	"earshot/executive/reason"
 	"earshot/internal/testkit"
 )
 
@@ -89,12 +88,12 @@ func TestWhatIsSaidAloud(t *testing.T) {
 	}{
 		{"by name", []string{"earshot count"}, 0, addressing.Named},
 		{"by what a recogniser makes of it", []string{"hey ear shot count"}, 0, addressing.Named},
-		{"not to it", []string{"shall we have lunch"}, 0, decision.Overheard},
-		{"about it", []string{"i told earshot about lunch"}, 0, decision.Overheard},
-		{"after its reply", []string{"earshot count", "and again"}, 7 * time.Second, addressing.Named + ", " + decision.Follows},
-		{"long after its reply", []string{"earshot count", "and again"}, 10 * time.Second, addressing.Named + ", " + decision.Overheard},
-		{"one thing after the other", []string{"earshot count", "and again", "and again"}, 7 * time.Second, addressing.Named + ", " + decision.Follows + ", " + decision.Follows},
-		{"silence", []string{"earshot be quiet", "and now", "earshot you can talk"}, time.Second, midturn.Commanded + ", " + decision.Overheard + ", " + addressing.Named},
+		{"not to it", []string{"shall we have lunch"}, 0, reason.Overheard},
+		{"about it", []string{"i told earshot about lunch"}, 0, reason.Overheard},
+		{"after its reply", []string{"earshot count", "and again"}, 7 * time.Second, addressing.Named + ", " + reason.Follows},
+		{"long after its reply", []string{"earshot count", "and again"}, 10 * time.Second, addressing.Named + ", " + reason.Overheard},
+		{"one thing after the other", []string{"earshot count", "and again", "and again"}, 7 * time.Second, addressing.Named + ", " + reason.Follows + ", " + reason.Follows},
+		{"silence", []string{"earshot be quiet", "and now", "earshot you can talk"}, time.Second, reason.Commanded + ", " + reason.Overheard + ", " + addressing.Named},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 
 	"earshot"
 	"earshot/executive/addressing"
-	"earshot/executive/decision"
+	"earshot/executive/reason"
 	"earshot/executive/tool"
 	"earshot/internal/testkit"
 	"earshot/llm"
@@ -158,7 +158,7 @@ func TestWhoIsInTalk(t *testing.T) {
 		voice int
 		text  string
 	}
-	const named, follows, aside = addressing.Named, decision.Follows, decision.Overheard
+	const named, follows, aside = addressing.Named, reason.Follows, reason.Overheard
 	for _, tt := range []struct {
 		name string
 		said []line
@@ -255,7 +255,7 @@ func TestAttributionIsWanted(t *testing.T) {
 		h.hearsOf(t, 3, "earshot count", 3*time.Second)
 		h.hearsOf(t, 5, "and again", time.Minute)
 		h.stop()
-		if got := h.reasons(); !slices.Equal(got, []string{addressing.Named, decision.Follows}) || h.voices.(*ears).judged > 0 {
+		if got := h.reasons(); !slices.Equal(got, []string{addressing.Named, reason.Follows}) || h.voices.(*ears).judged > 0 {
 			t.Errorf("decided %q", got)
 		}
 		if u := h.journal.Events()[0]; u.Author != "" || u.Body.(earshot.Utterance).Voice != nil {
@@ -456,24 +456,24 @@ func TestLikeTheAgent(t *testing.T) {
 		{"later, to nobody", func(t *testing.T, h *house) {
 			h.hearsOf(t, 3, "earshot tell me", 6*long)
 			h.hearsOf(t, ownPrint, "what is this", time.Minute)
-		}, []string{"voice 3: " + addressing.Named, "somebody like it: " + decision.Overheard}},
+		}, []string{"voice 3: " + addressing.Named, "somebody like it: " + reason.Overheard}},
 		{"later, to it", func(t *testing.T, h *house) {
 			h.hearsOf(t, ownPrint, "earshot tell me", 6*long)
 			h.hearsOf(t, ownPrint, "and what is this", time.Minute)
-		}, []string{"somebody like it: " + addressing.Named, "somebody like it: " + decision.Follows}},
+		}, []string{"somebody like it: " + addressing.Named, "somebody like it: " + reason.Follows}},
 		{"another goes on", func(t *testing.T, h *house) {
 			h.hearsOf(t, ownPrint, "earshot tell me", 6*long)
 			h.hearsOf(t, 3, "what is for lunch", time.Minute)
-		}, []string{"somebody like it: " + addressing.Named, "voice 3: " + decision.Overheard}},
+		}, []string{"somebody like it: " + addressing.Named, "voice 3: " + reason.Overheard}},
 		{"a short word goes on", func(t *testing.T, h *house) {
 			h.hearsOf(t, ownPrint, "earshot tell me", 6*long)
 			h.hearsOf(t, 0, "again", 6*long)
 			h.hearsOf(t, ownPrint, "and again", time.Minute)
-		}, []string{"somebody like it: " + addressing.Named, "somebody: " + decision.Follows, "somebody like it: " + decision.Follows}},
+		}, []string{"somebody like it: " + addressing.Named, "somebody: " + reason.Follows, "somebody like it: " + reason.Follows}},
 		{"it asks to be remembered", func(t *testing.T, h *house) {
 			h.hearsOf(t, ownPrint, "earshot remember my voice", 6*long)
 			h.hearsOf(t, ownPrint, "yes", time.Minute)
-		}, []string{"somebody like it: " + addressing.Named, "somebody like it: " + decision.Follows}},
+		}, []string{"somebody like it: " + addressing.Named, "somebody like it: " + reason.Follows}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

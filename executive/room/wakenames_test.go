@@ -8,8 +8,7 @@ import (
 
 	"earshot"
 	"earshot/executive/addressing"
-	"earshot/executive/decision"
-	"earshot/executive/midturn"
+	"earshot/executive/reason"
 	"earshot/internal/testkit"
 )
 
@@ -27,24 +26,24 @@ func TestWakeNames(t *testing.T) {
 		name string
 		said []said
 	}{
-		{"by name", []said{{"scout count", mic, "Scout: " + addressing.Named + ", Earshot: " + decision.Overheard}}},
+		{"by name", []said{{"scout count", mic, "Scout: " + addressing.Named + ", Earshot: " + reason.Overheard}}},
 		{"the main one", []said{{"hey ear shot count", mic, "Earshot: " + addressing.Named}}},
 		{"as only that one is heard", []said{{"hair shirt count", mic, "Earshot: " + addressing.Named}}},
-		{"as it sounds", []said{{"skout what is new", mic, "Scout: " + addressing.Named + ", Earshot: " + decision.Overheard}}},
+		{"as it sounds", []said{{"skout what is new", mic, "Scout: " + addressing.Named + ", Earshot: " + reason.Overheard}}},
 		{"both", []said{{"scout ask earshot", mic, "Earshot: " + addressing.Named + ", Scout: " + addressing.Named}}},
-		{"nobody", []said{{"i told scout about lunch", mic, "Earshot: " + decision.Overheard}}},
+		{"nobody", []said{{"i told scout about lunch", mic, "Earshot: " + reason.Overheard}}},
 		{"going on", []said{
-			{"scout count", mic, "Scout: " + addressing.Named + ", Earshot: " + decision.Overheard},
-			{"and backwards please", mic, "Scout: " + decision.Follows + ", Earshot: " + decision.Overheard},
+			{"scout count", mic, "Scout: " + addressing.Named + ", Earshot: " + reason.Overheard},
+			{"and backwards please", mic, "Scout: " + reason.Follows + ", Earshot: " + reason.Overheard},
 			{"earshot and you", mic, "Earshot: " + addressing.Named},
-			{"do not count so fast", mic, "Earshot: " + decision.Follows},
+			{"do not count so fast", mic, "Earshot: " + reason.Follows},
 		}},
 		{"another voice", []said{
-			{"scout count", mic, "Scout: " + addressing.Named + ", Earshot: " + decision.Overheard},
-			{"and backwards please", other, "Earshot: " + decision.Overheard},
+			{"scout count", mic, "Scout: " + addressing.Named + ", Earshot: " + reason.Overheard},
+			{"and backwards please", other, "Earshot: " + reason.Overheard},
 		}},
 		{"quiet", []said{
-			{"scout be quiet", mic, "Scout: " + midturn.Commanded + ", Earshot: " + midturn.Commanded},
+			{"scout be quiet", mic, "Scout: " + reason.Commanded + ", Earshot: " + reason.Commanded},
 			{"earshot count", mic, "Earshot: " + addressing.Named},
 		}},
 	} {
@@ -132,7 +131,7 @@ func TestNobodyGoesOnForOneThatIsGone(t *testing.T) {
 		c.seats(record("agent", "Earshot"))
 		before := len(c.journal.Events())
 		c.hears(t, "and backwards please", 0, time.Second)
-		if got := c.decisions(before); got != "Earshot: "+decision.Overheard {
+		if got := c.decisions(before); got != "Earshot: "+reason.Overheard {
 			t.Errorf("decided %s", got)
 		}
 		c.stop()

@@ -11,8 +11,7 @@ import (
 
 	"earshot"
 	"earshot/executive/addressing"
-	"earshot/executive/decision"
-	"earshot/executive/midturn"
+	"earshot/executive/reason"
 	"earshot/internal/testkit"
 	"earshot/llm"
 	"earshot/llm/llmtest"
@@ -293,7 +292,7 @@ func TestAWhisperWhileItIsQuiet(t *testing.T) {
 		c.must(t, "ann", "/msg earshot count", time.Second)
 		c.must(t, "ann", "count", time.Second)
 		c.stop()
-		if got, want := c.decided(), []string{midturn.Commanded, addressing.Whispered, decision.Hushed}; !slices.Equal(got, want) {
+		if got, want := c.decided(), []string{reason.Commanded, addressing.Whispered, reason.Hushed}; !slices.Equal(got, want) {
 			t.Errorf("decided %q, want %q", got, want)
 		}
 	})

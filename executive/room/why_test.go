@@ -8,7 +8,7 @@ import (
 
 	"earshot"
 	"earshot/executive/addressing"
-	"earshot/executive/midturn"
+	"earshot/executive/reason"
 	"earshot/participants"
 )
 
@@ -27,7 +27,7 @@ func TestWhy(t *testing.T) {
 		all := h.give(t, "why", "")
 		for _, want := range []string{
 			"ann wrote “count to four”\n          I answered because " + addressing.Alone,
-			"ann wrote “stop”\n          I kept silent because " + midturn.Commanded,
+			"ann wrote “stop”\n          I kept silent because " + reason.Commanded,
 		} {
 			if strings.Count(all, want) != 1 {
 				t.Errorf("told\n%s\nwithout\n%s", all, want)

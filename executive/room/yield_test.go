@@ -1,6 +1,7 @@
 package room_test
 
 import (
+	"earshot/executive/reason"
 	"slices"
 	"strings"
 	"testing"
@@ -8,7 +9,6 @@ import (
 	"time"
 
 	"earshot"
-	"earshot/executive/decision"
 )
 
 // told returns as text what a voice was told.
@@ -25,10 +25,10 @@ func told(all []earshot.Control) string {
 // an answer.
 func TestWhoListensIsNoInterruption(t *testing.T) {
 	for _, tt := range []struct{ name, reply, says, told, why string }{
-		{"yeah", "one two three four five six seven eight nine ten", "yeah", "duck pause resume", decision.Murmured},
-		{"oh I see", "one two three four five six seven eight nine ten", "oh I see", "duck pause resume", decision.Murmured},
-		{"no", "one two three four five six seven eight nine ten", "no", "duck pause cut", decision.Follows},
-		{"an answer", "shall I? one two three four five six seven eight", "yes", "duck pause cut", decision.Follows},
+		{"yeah", "one two three four five six seven eight nine ten", "yeah", "duck pause resume", reason.Murmured},
+		{"oh I see", "one two three four five six seven eight nine ten", "oh I see", "duck pause resume", reason.Murmured},
+		{"no", "one two three four five six seven eight nine ten", "no", "duck pause cut", reason.Follows},
+		{"an answer", "shall I? one two three four five six seven eight", "yes", "duck pause cut", reason.Follows},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -12,19 +12,16 @@ import (
 	"earshot/executive/command"
 	"earshot/executive/dialogue"
 	"earshot/executive/remind"
+	"earshot/executive/revision"
 	"earshot/participants"
 )
 
-// MaxMemo is the longest memo in bytes: a few sentences, so that several fit among the notes of a
-// scene.
-const MaxMemo = 300
-
 // note records a memo for everybody here to see.
 func (h *Commands) note(ctx context.Context, c command.Call) (string, error) {
-	text, err := dialogue.Wording(c.Args, MaxMemo)
+	text, err := dialogue.Wording(c.Args, revision.MaxMemo)
 	switch {
-	case len(c.Args) > MaxMemo:
-		return "", fmt.Errorf("the note has %d bytes, and at most %d are possible; use fewer words", len(c.Args), MaxMemo)
+	case len(c.Args) > revision.MaxMemo:
+		return "", fmt.Errorf("the note has %d bytes, and at most %d are possible; use fewer words", len(c.Args), revision.MaxMemo)
 	case err != nil:
 		return "", errors.New("what shall I keep in mind? Write: /note TEXT")
 	case c.By.ID == participants.Generic:

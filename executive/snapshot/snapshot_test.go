@@ -83,25 +83,3 @@ func TestFacts(t *testing.T) {
 		t.Errorf("%+v", all)
 	}
 }
-
-// TestNotifier: whoever waits is woken by the next change, once, and by none before they waited.
-func TestNotifier(t *testing.T) {
-	var n snapshot.Notifier
-	woken := func(c <-chan struct{}) bool {
-		select {
-		case <-c:
-			return true
-		default:
-			return false
-		}
-	}
-	n.Notify()
-	first, same := n.Changed(), n.Changed()
-	if woken(first) || woken(same) {
-		t.Error("woken by an earlier change")
-	}
-	n.Notify()
-	if !woken(first) || !woken(same) || woken(n.Changed()) {
-		t.Error("not woken once")
-	}
-}

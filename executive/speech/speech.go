@@ -24,7 +24,7 @@ import (
 	"earshot/executive/midturn"
 	"earshot/executive/mode"
 	"earshot/executive/question"
-	"earshot/executive/snapshot"
+	"earshot/internal/mailbox"
 	"earshot/interrupt"
 	"earshot/participants"
 	"earshot/participants/agents"
@@ -64,7 +64,7 @@ type Handler struct {
 	Presence *hearing.Presence // of the voices
 	Interims hearing.Interims
 
-	interimsChanged snapshot.Notifier
+	interimsChanged mailbox.Notifier
 	cuts            hearing.PendingCuts[admission.Input]
 	pause           atomic.Pointer[admission.Input] // the newest words after which somebody pauses
 

@@ -151,7 +151,8 @@ func (c *Context) used(ctx context.Context, o tool.Outcome) {
 // asker returns the agent as one that can ask others.
 func (c *Context) asker() *exchange.Asker {
 	return &exchange.Asker{
-		Host: c.Exchange, Agent: c.Agent, Question: c.Question, Depth: c.Depth, Event: c.event,
+		Host: c.Exchange, Agent: c.Agent, Seat: c.Question.Seat, Message: c.Question.Message, Turn: c.Question.Turn, Depth: c.Depth,
+		Rests: func() prompt.Provenance { return c.Question.Rests }, RestOn: c.Question.RestOn, Event: c.event,
 		Prepare: func(ctx context.Context, asks earshot.Event, seatOf exchange.SeatOf) (*exchange.Asker, *generation.Request, error) {
 			to, asked, err := c.Host.Prepare(ctx, c, asks, seatOf)
 			if err != nil {

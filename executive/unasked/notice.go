@@ -5,7 +5,7 @@ import (
 
 	"earshot"
 	"earshot/conversation"
-	"earshot/executive/attention"
+	"earshot/executive/reason"
 )
 
 // recorded is what the main agent says when a voice is heard for the first time, if that is
@@ -41,5 +41,5 @@ func (t *Tracker) NextNotice(m Moment) (Decision, bool) {
 		return Decision{}, false
 	}
 	t.strangers = nil
-	return Decision{Candidate: c, Verdict: earshot.Speak, Reasons: []string{attention.NewVoice}}, can
+	return Decision{Candidate: c, Verdict: earshot.Speak, Reasons: []string{reason.NewVoice}}, can
 }

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"earshot"
-	"earshot/executive/attention"
+	"earshot/executive/reason"
 	"earshot/executive/remind"
 	"earshot/participants"
 )
@@ -48,7 +48,7 @@ func (t *Tracker) nextReminder(m Moment) (Decision, bool) {
 		}
 		t.Reminders.Postpone(has.Event.ID, m.Now.Add(RetryDelay)) // unless it is heard
 		if m.Reaches(c) {
-			return Decision{Candidate: c, Verdict: earshot.Speak, Reasons: []string{attention.Due}}, true
+			return Decision{Candidate: c, Verdict: earshot.Speak, Reasons: []string{reason.Due}}, true
 		}
 	}
 	return Decision{}, false

@@ -7,6 +7,7 @@ import (
 	"earshot"
 	"earshot/executive/activity"
 	"earshot/executive/attention"
+	"earshot/executive/reason"
 	"earshot/participants"
 )
 
@@ -102,7 +103,7 @@ func (t *Tracker) Open(m Moment) (*Question, earshot.Verdict, []string) {
 	verdict, why := attention.Decide(facts)
 	switch {
 	case !m.Answers:
-		verdict, why = earshot.Silent, []string{attention.OnHold}
+		verdict, why = earshot.Silent, []string{reason.OnHold}
 	case !facts.Talk.Asked.Equal(q.Event.End()):
 		verdict, why = earshot.Silent, []string{attention.Answered}
 	case verdict == earshot.Wait:

@@ -9,6 +9,7 @@ import (
 	"earshot/executive"
 	"earshot/executive/activity"
 	"earshot/executive/attention"
+	"earshot/executive/reason"
 	"earshot/executive/remind"
 	"earshot/executive/scene"
 	"earshot/executive/unasked"
@@ -253,7 +254,7 @@ func TestQuestionToTheRoom(t *testing.T) {
 		{"it is forgotten", func(h *talk, e earshot.Event) {
 			h.Forget(func(id earshot.EventID) bool { return id == e.ID }, nil)
 		}, "", ""},
-		{"the room is paused", func(h *talk, _ earshot.Event) { h.Answers = false }, earshot.Silent, attention.OnHold},
+		{"the room is paused", func(h *talk, _ earshot.Event) { h.Answers = false }, earshot.Silent, reason.OnHold},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			h := newTalk(t)

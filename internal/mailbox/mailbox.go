@@ -2,6 +2,8 @@
 // never wait; one takes them out. If it is slow, a [Rule], which is a function, decides what is
 // dropped, and the drops are counted.
 //
+// A [Notifier] tells any number of goroutines that something has changed, and keeps nothing.
+//
 // A queue that needs more than a rule is a type of its own: docs/decisions/queues.md lists them.
 package mailbox
 

@@ -258,3 +258,25 @@ func TestAllocations(t *testing.T) {
 		t.Errorf("allocates %v times", n)
 	}
 }
+
+// TestNotifier: whoever waits is woken by the next change, once, and by none before they waited.
+func TestNotifier(t *testing.T) {
+	var n mailbox.Notifier
+	woken := func(c <-chan struct{}) bool {
+		select {
+		case <-c:
+			return true
+		default:
+			return false
+		}
+	}
+	n.Notify()
+	first, same := n.Changed(), n.Changed()
+	if woken(first) || woken(same) {
+		t.Error("woken by an earlier change")
+	}
+	n.Notify()
+	if !woken(first) || !woken(same) || woken(n.Changed()) {
+		t.Error("not woken once")
+	}
+}
