@@ -141,26 +141,27 @@
 // room and returns what it wants done:
 //
 //   - what comes in: [earshot/executive/admission] finds out who it is from, for whom it is and who
-//     may see it, and queues it for the journal, [earshot/executive/intake] brings it into the form
+//     may see it, queues it for the journal, and handles what else is said aloud, such as words that
+//     cut a reply and never end, [earshot/executive/intake] brings it into the form
 //     that may be kept, [earshot/executive/mode] is whether the room listens and answers at all,
 //     [earshot/executive/revision] says what changes an earlier message, and how, and
 //     [earshot/executive/record] remembers what came lately and keeps what the journal refused;
 //   - who and to whom: [earshot/executive/addressing] finds out for which agents something
 //     that was written is, [earshot/executive/hearing] whose voice it is and for which agents
-//     something that was said aloud is, [earshot/executive/speech] handles what else is said aloud,
-//     such as words that cut a reply and never end, [earshot/executive/askers] in whose name an agent acts;
+//     something that was said aloud is, [earshot/executive/askers] in whose name an agent acts;
 //   - what happens around it: [earshot/executive/activity] knows who is about to say something,
 //     [earshot/executive/echo] what of the agent's own voice comes back,
 //     [earshot/executive/presence] who is probably here, [earshot/executive/sight] what the
 //     cameras see, and [earshot/executive/scene] all that is going on, as far as
 //     [earshot/executive/perception] took it there from the journal;
-//   - a reply: [earshot/executive/decision] says whether there is one, and why,
+//   - a reply: [earshot/executive/decision] says whether there is one, and why
+//     ([earshot/executive/reason] has every reason that the journal knows),
 //     [earshot/executive/question] is what it answers, and the order in which that is done,
 //     [earshot/executive/seat] is the agent in this room, [earshot/executive/dialogue] what it remembers,
 //     [earshot/executive/prompt] builds what its model is asked and says what that rests on,
 //     [earshot/executive/generation] streams the model's words,
-//     [earshot/executive/reply] makes the answer of all that, also ahead of time,
-//     [earshot/executive/toolset] is what an agent can do in a turn besides talking,
+//     [earshot/executive/reply] makes the answer of all that, also ahead of time, and the tools that
+//     an agent can use in a turn,
 //     [earshot/executive/reflex] answers without a model what takes no thought,
 //     [earshot/executive/turn] is one reply and the truth about what was heard of it, with a
 //     step function for a heart, [earshot/executive/midturn] judges what is said to an agent

@@ -2,6 +2,10 @@
 // is from, whom it is for, who may see it, and what it means for the floor and for the work of the
 // agents: it changes nothing but what a listener remembers of the voices. A [Queue] is the way of the
 // resolved event into the journal. What an event then does to the room is done by the room.
+//
+// A [SpeechHandler] handles what is said aloud, besides what it means: the words that are being said,
+// the words that cut a reply and were never completed, the voices that come and go, whose an utterance
+// turned out to be, and the sounds by which an agent shows that it listens.
 package admission
 
 import (

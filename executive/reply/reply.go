@@ -1,6 +1,9 @@
 // Package reply makes the answer to a question: by a reflex where one knows it, and otherwise by what
 // a model is asked. It writes down in the question what the answer rests on. A request for words that
 // are still being spoken is made in the same way, and thrown away if they go on differently.
+//
+// A [ToolTurn] is what an agent can do in a turn besides talking: the tools that a room itself gives
+// it, in whose name it uses them, and the record of their use.
 package reply
 
 import (
@@ -29,7 +32,6 @@ import (
 	"earshot/executive/seat"
 	"earshot/executive/sight"
 	"earshot/executive/thoughts"
-	"earshot/executive/toolset"
 	"earshot/interrupt"
 	"earshot/llm"
 	"earshot/participants"
@@ -49,7 +51,7 @@ type Builder struct {
 	Voices     *hearing.Presence
 	Thoughts   *thoughts.Thinker
 	Viewer     *sight.Viewer
-	Tools      toolset.Host
+	Tools      ToolHost
 
 	Lasts bool               // messages last here, and something else shows that somebody writes
 	Model func() llm.Service // nil if there is none
@@ -128,7 +130,7 @@ func (b *Builder) resume(set executive.Config, q *question.Question, a earshot.A
 
 // generate returns the request to the model for q, and what the turn does besides talking. The
 // askers are recorded in q.
-func (b *Builder) generate(set executive.Config, q *question.Question, a earshot.Audience, aloud bool) (*generation.Request, *toolset.Turn) {
+func (b *Builder) generate(set executive.Config, q *question.Question, a earshot.Audience, aloud bool) (*generation.Request, *ToolTurn) {
 	to := b.Exchange.WorksFor(q.Message.Visibility)
 	g := &generation.Request{
 		Prompt: b.take(set, q, a, aloud),
@@ -139,7 +141,7 @@ func (b *Builder) generate(set executive.Config, q *question.Question, a earshot
 	called := b.Askers.Callers(q.Asking())
 	q.Askers = b.Askers.All(q.Asking())
 	b.Askers.Note(q.Turn, q.Askers)
-	c := (&toolset.Turn{Host: b.Tools, ID: q.Turn, Progress: q.Progress}).For(q, nil, a)
+	c := (&ToolTurn{ToolHost: b.Tools, ID: q.Turn, Progress: q.Progress}).For(q, nil, a)
 	c.Called = called
 	g.Model, q.Seat.Askers = c.Loop(set, b.Model()), q.Askers
 	if q.HasPicture() {
@@ -149,7 +151,7 @@ func (b *Builder) generate(set executive.Config, q *question.Question, a earshot
 		via := q.Message.Via
 		g.SlowAfter, g.Slow = set.LLM.SlowNotice.Duration(), func() { b.Tell(via, earshot.Notice{Text: noWord}) }
 	}
-	return g, c.Turn
+	return g, c.ToolTurn
 }
 
 // callback returns the call to put in front of the answer to q: to the agent that asks, unless the
@@ -164,7 +166,7 @@ func (b *Builder) callback(q *question.Question) conversation.CallPrefixer {
 
 // Asked returns the context of the agent at a seat that is asked by another, by, within a turn, and
 // the request to its model. asks is the question, on record.
-func (b *Builder) Asked(set executive.Config, by *toolset.Context, s *seat.Seat, asks earshot.Event) (*toolset.Context, *generation.Request) {
+func (b *Builder) Asked(set executive.Config, by *ToolContext, s *seat.Seat, asks earshot.Event) (*ToolContext, *generation.Request) {
 	q := &question.Question{Seat: s, Message: asks, Chain: true, Turn: by.ID, Rests: prompt.Provenance{Visibility: asks.Visibility}, Askers: by.Askers}
 	q.Askers = b.Askers.All(q.Asking()) // others may have called it as well
 	b.Askers.Note(by.ID, q.Askers)
@@ -183,7 +185,7 @@ func (b *Builder) Early(set executive.Config, q *question.Question, aloud bool) 
 	b.DescribeCompany(q.AsOf)
 	req, is := b.request(set, q, &h, a, aloud, q.AsOf)
 	q.Rests, q.After, q.Overheard = is.Rests, is.After, is.Overheard
-	c := (&toolset.Turn{Host: b.Tools}).For(q, nil, a)
+	c := (&ToolTurn{ToolHost: b.Tools}).For(q, nil, a)
 	c.Askers = b.Askers.All(q.Asking())
 	return c.Loop(set, b.Model()).Request(req)
 }

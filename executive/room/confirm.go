@@ -11,8 +11,8 @@ import (
 	"earshot/executive/prompt"
 	"earshot/executive/question"
 	"earshot/executive/reason"
+	"earshot/executive/reply"
 	"earshot/executive/tool"
-	"earshot/executive/toolset"
 	"earshot/participants"
 )
 
@@ -25,7 +25,7 @@ var (
 // holdCall makes a call wait that is held back because of others' words, and shows it to those who
 // can confirm it, where everybody who reads along may see its text. A call that rests on something
 // that was changed or forgotten during the turn does not wait.
-func (r *Room) holdCall(ctx context.Context, by *toolset.Context, h *tool.HeldCall) {
+func (r *Room) holdCall(ctx context.Context, by *reply.ToolContext, h *tool.HeldCall) {
 	q := by.Question
 	w := tool.PendingCall{
 		HeldCall: *h, Agent: by.Agent.ID, Question: q.Message, Asked: slices.Clone(by.Called),

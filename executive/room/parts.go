@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"earshot"
+	"earshot/executive/admission"
 	"earshot/executive/chain"
 	"earshot/executive/exchange"
 	"earshot/executive/generation"
@@ -16,10 +17,8 @@ import (
 	"earshot/executive/reply"
 	"earshot/executive/seat"
 	"earshot/executive/slash"
-	"earshot/executive/speech"
 	"earshot/executive/think"
 	"earshot/executive/thoughts"
-	"earshot/executive/toolset"
 	"earshot/executive/unasked"
 	"earshot/interrupt"
 	"earshot/participants"
@@ -51,8 +50,8 @@ func (r *Room) newMode() *mode.Control {
 }
 
 // newSpeech returns what handles the things that are said aloud here.
-func (r *Room) newSpeech() *speech.Handler {
-	return speech.New(speech.Host{
+func (r *Room) newSpeech() *admission.SpeechHandler {
+	return admission.NewSpeechHandler(admission.SpeechHost{
 		People: r.cfg.People, Voices: r.cfg.Voices, Activity: &r.activity, Outlets: &r.notices.Outlets, Queue: &r.entries, Mode: r.mode, Floor: r.floor,
 		Settings: r.cfg.Settings, Agents: r.agents, Turn: r.live.question, Reader: r.cfg.Reader, Heed: r.heed, Event: r.event,
 		Announce: func(e earshot.Event, who participants.Participant, p earshot.Presence) {
@@ -132,7 +131,7 @@ func (r *Room) newCommands() *slash.Commands {
 
 // newReply returns what makes the answers of the agents, and what they can do besides talking.
 func (r *Room) newReply() reply.Builder {
-	tools := toolset.Host{
+	tools := reply.ToolHost{
 		Room: r.cfg.ID, Scene: r.scene, Viewer: r.viewer, Thoughts: r.mind, Reminders: r.reminders(), Tools: r.cfg.Tools,
 		Exchange: exchange.Host{
 			Tracker: &r.exchange, Addressing: r.resolver.Addressing, Spawner: r.cfg.Spawner, Log: r.cfg.Log, Agents: r.agents,

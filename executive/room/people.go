@@ -134,6 +134,6 @@ func (r *Room) abandonStaleLines(context.Context) {
 	})
 }
 
-// ApplyVoiceChange applies a change of the owners of voices; see [speech.Handler.ApplyVoiceChange].
+// ApplyVoiceChange applies a change of the owners of voices; see [admission.SpeechHandler.ApplyVoiceChange].
 // It returns at once, and is safe for concurrent use.
 func (r *Room) ApplyVoiceChange(c speakers.Change) { r.speech.ApplyVoiceChange(c) }

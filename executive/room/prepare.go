@@ -14,7 +14,7 @@ import (
 	"earshot/executive/generation"
 	"earshot/executive/prompt"
 	"earshot/executive/question"
-	"earshot/executive/toolset"
+	"earshot/executive/reply"
 )
 
 // prepareReply has an answer prepared for words that sound complete, and drops one that was
@@ -60,7 +60,7 @@ func (r *Room) prepare(ctx context.Context) {
 }
 
 // prepareAsked gives the agent that by asks its part in the turn, and makes its prompt.
-func (r *Room) prepareAsked(ctx context.Context, by *toolset.Context, asks earshot.Event, seatOf exchange.SeatOf) (to *toolset.Context, asked *generation.Request, err error) {
+func (r *Room) prepareAsked(ctx context.Context, by *reply.ToolContext, asks earshot.Event, seatOf exchange.SeatOf) (to *reply.ToolContext, asked *generation.Request, err error) {
 	bad := r.owner.Do(ctx, func(ctx context.Context) {
 		s := seatOf(r.seats)
 		if s == nil {

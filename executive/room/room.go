@@ -98,7 +98,6 @@ import (
 	"earshot/executive/seat"
 	"earshot/executive/sight"
 	"earshot/executive/slash"
-	"earshot/executive/speech"
 	"earshot/executive/thoughts"
 	"earshot/executive/tool"
 	"earshot/executive/unasked"
@@ -237,7 +236,7 @@ type Room struct {
 	mode     *mode.Control
 	resolver admission.Resolver
 	entries  admission.Queue // the way into the journal
-	speech   *speech.Handler
+	speech   *admission.SpeechHandler
 	activity activity.Tracker
 	arrivals presence.Arrivals
 	slash    *slash.Commands

@@ -14,10 +14,10 @@ import (
 	"earshot/executive/question"
 	"earshot/executive/record"
 	"earshot/executive/reflex"
+	"earshot/executive/reply"
 	"earshot/executive/seat"
 	"earshot/executive/think"
 	"earshot/executive/thoughts"
-	"earshot/executive/toolset"
 	"earshot/interrupt"
 	"earshot/llm"
 	"earshot/participants"
@@ -50,7 +50,7 @@ func (r *Room) shown(s *seat.Seat, q think.Question) []llm.Tool {
 		askers = []participants.Participant{who}
 	}
 	of := &question.Question{Seat: s, Rests: prompt.Provenance{Visibility: q.Visibility}}
-	return (&toolset.Turn{Host: r.reply.Tools}).For(of, nil, earshot.Audience{}).Table(r.set).For(askers)
+	return (&reply.ToolTurn{ToolHost: r.reply.Tools}).For(of, nil, earshot.Audience{}).Table(r.set).For(askers)
 }
 
 // floorTaken reports whether somebody has the floor or is about to want it, and who.

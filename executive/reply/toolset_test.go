@@ -1,12 +1,12 @@
-package toolset_test
+package reply_test
 
 import (
 	"strings"
 	"testing"
 	"time"
 
+	"earshot/executive/reply"
 	"earshot/executive/sight"
-	"earshot/executive/toolset"
 )
 
 // TestDated: the first words that rest on an old picture say how old it is by then, the others do
@@ -24,7 +24,7 @@ func TestDated(t *testing.T) {
 		name    string
 		picture time.Time
 	}{{"no picture", time.Time{}}, {"an old picture", now.Add(-time.Hour)}, {"a new picture", now}} {
-		turn := &toolset.Turn{Host: toolset.Host{Now: func() time.Time { return now }}, Picture: tt.picture}
+		turn := &reply.ToolTurn{ToolHost: reply.ToolHost{Now: func() time.Time { return now }}, Picture: tt.picture}
 		var said strings.Builder
 		for text, err := range turn.Dated(words) {
 			if err != nil {

@@ -1,6 +1,4 @@
-// Package toolset is what an agent can do in a turn besides talking: the tools that a room itself
-// gives it, in whose name it uses them, and the record of their use. It knows the room by its [Host].
-package toolset
+package reply
 
 import (
 	"context"
@@ -25,9 +23,9 @@ import (
 	"earshot/participants/agents"
 )
 
-// A Host is the room whose agents use tools. Its functions are safe for concurrent use, unless they
+// A ToolHost is the room whose agents use tools. Its functions are safe for concurrent use, unless they
 // say otherwise.
-type Host struct {
+type ToolHost struct {
 	Room      earshot.RoomID
 	Scene     *scene.Scene
 	Viewer    *sight.Viewer
@@ -44,17 +42,17 @@ type Host struct {
 	Event func(earshot.Visibility, earshot.Body) earshot.Event
 	Amend func(context.Context, earshot.Event, earshot.Audience) error // an edit, if it still fits
 	Rests func(earshot.TurnID, []earshot.EventID)                      // notes on what the turn rests too
-	Hold  func(context.Context, *Context, *tool.HeldCall)              // makes a call wait for confirmation
+	Hold  func(context.Context, *ToolContext, *tool.HeldCall)          // makes a call wait for confirmation
 
 	// Prepare gives the agent that another asks its part in a turn, and returns the request to its
 	// model.
-	Prepare func(ctx context.Context, by *Context, asks earshot.Event, seatOf exchange.SeatOf) (*Context, *generation.Request, error)
+	Prepare func(ctx context.Context, by *ToolContext, asks earshot.Event, seatOf exchange.SeatOf) (*ToolContext, *generation.Request, error)
 }
 
-// A Turn is what a turn does besides talking, with all the agents that have a part in it. It belongs
+// A ToolTurn is what a turn does besides talking, with all the agents that have a part in it. It belongs
 // to the goroutine of the text.
-type Turn struct {
-	Host
+type ToolTurn struct {
+	ToolHost
 	ID       earshot.TurnID
 	Progress *midturn.Progress
 	Picture  time.Time // the time of the picture on which the next words rest; zero if none, or if its age was told
@@ -62,9 +60,9 @@ type Turn struct {
 	budget tool.Budget
 }
 
-// A Context is what one agent does in a turn: in its own, or in that of an agent which asked it.
-type Context struct {
-	*Turn
+// A ToolContext is what one agent does in a turn: in its own, or in that of an agent which asked it.
+type ToolContext struct {
+	*ToolTurn
 	Question *question.Question // what it answers; uses of tools add to what that rests on
 	Agent    agents.Record
 	Home     earshot.Path // the agent whose files it works with
@@ -76,8 +74,8 @@ type Context struct {
 
 // For returns the context of the agent at a seat that answers q: in its own turn, or if by is not
 // nil in that of by, which asks it.
-func (t *Turn) For(q *question.Question, by *Context, a earshot.Audience) *Context {
-	c := &Context{Turn: t, Question: q, Agent: q.Seat.Record, Home: q.Seat.Path, Askers: q.Askers, Audience: a}
+func (t *ToolTurn) For(q *question.Question, by *ToolContext, a earshot.Audience) *ToolContext {
+	c := &ToolContext{ToolTurn: t, Question: q, Agent: q.Seat.Record, Home: q.Seat.Path, Askers: q.Askers, Audience: a}
 	if by != nil {
 		c.Depth = by.Depth + 1
 		if q.Seat.Kind.Below() {
@@ -88,12 +86,12 @@ func (t *Turn) For(q *question.Question, by *Context, a earshot.Audience) *Conte
 }
 
 // Loop returns the model m as the agent uses it, with its tools.
-func (c *Context) Loop(set executive.Config, m llm.Service) *tool.Loop {
+func (c *ToolContext) Loop(set executive.Config, m llm.Service) *tool.Loop {
 	return &tool.Loop{Model: m, Tools: c.Table(set), Scope: c.scope(), Confirmed: c.Question.Confirmed, Used: c.used}
 }
 
 // scope says for whom tools are used.
-func (c *Context) scope() tool.Scope {
+func (c *ToolContext) scope() tool.Scope {
 	return tool.Scope{
 		Agent: c.Agent.ID, Home: c.Home, Room: c.Room, Turn: c.ID, About: c.Question.Message.ID,
 		Askers: c.Askers, Asked: c.Called, Audience: c.Audience, Visibility: c.Question.Rests.Visibility, Budget: &c.budget,
@@ -102,7 +100,7 @@ func (c *Context) scope() tool.Scope {
 }
 
 // Table returns all tools, those of the room first. Rights are checked on each use.
-func (c *Context) Table(set executive.Config) tool.Table {
+func (c *ToolContext) Table(set executive.Config) tool.Table {
 	if !set.Tools.Enabled {
 		return nil
 	}
@@ -121,12 +119,12 @@ func (c *Context) Table(set executive.Config) tool.Table {
 	return c.Progress.Watch(c.onlyLook(append(t, c.Tools...)))
 }
 
-func (c *Context) note(ctx context.Context, _ tool.Scope, text earshot.Text) error {
+func (c *ToolContext) note(ctx context.Context, _ tool.Scope, text earshot.Text) error {
 	return c.Exchange.Keep(ctx, c.event(earshot.Memo{Text: text}))
 }
 
 // event is an event by the agent, for those who may see what its answer rests on.
-func (c *Context) event(body earshot.Body) earshot.Event {
+func (c *ToolContext) event(body earshot.Body) earshot.Event {
 	e := c.Event(c.Question.Rests.Visibility, body)
 	e.Author, e.Sources = c.Agent.ID, slices.Clone(c.Question.Rests.Sources)
 	if id := c.Question.Message.ID; !slices.Contains(e.Sources, id) {
@@ -136,7 +134,7 @@ func (c *Context) event(body earshot.Body) earshot.Event {
 }
 
 // used records that a tool was used, and makes the answer rest on its result.
-func (c *Context) used(ctx context.Context, o tool.Outcome) {
+func (c *ToolContext) used(ctx context.Context, o tool.Outcome) {
 	c.Question.RestOn(o.Visibility, o.Sources)
 	c.Rests(c.ID, o.Sources)
 	c.Exchange.Record(ctx, c.event(o.Use))
@@ -149,12 +147,12 @@ func (c *Context) used(ctx context.Context, o tool.Outcome) {
 }
 
 // asker returns the agent as one that can ask others.
-func (c *Context) asker() *exchange.Asker {
+func (c *ToolContext) asker() *exchange.Asker {
 	return &exchange.Asker{
 		Host: c.Exchange, Agent: c.Agent, Seat: c.Question.Seat, Message: c.Question.Message, Turn: c.Question.Turn, Depth: c.Depth,
 		Rests: func() prompt.Provenance { return c.Question.Rests }, RestOn: c.Question.RestOn, Event: c.event,
 		Prepare: func(ctx context.Context, asks earshot.Event, seatOf exchange.SeatOf) (*exchange.Asker, *generation.Request, error) {
-			to, asked, err := c.Host.Prepare(ctx, c, asks, seatOf)
+			to, asked, err := c.ToolHost.Prepare(ctx, c, asks, seatOf)
 			if err != nil {
 				return nil, nil, err
 			}

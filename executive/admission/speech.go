@@ -1,7 +1,4 @@
-// Package speech handles what is said aloud in a room, besides what it means: the words that are being
-// said, the words that cut a reply and were never completed, the voices that come and go, whose an
-// utterance turned out to be, and the sounds by which an agent shows that it listens.
-package speech
+package admission
 
 import (
 	"context"
@@ -16,7 +13,6 @@ import (
 	"earshot/executive"
 	"earshot/executive/activity"
 	"earshot/executive/addressing"
-	"earshot/executive/admission"
 	"earshot/executive/command"
 	"earshot/executive/delivery"
 	"earshot/executive/echo"
@@ -31,13 +27,13 @@ import (
 	"earshot/speakers"
 )
 
-// A Host is the room of a [Handler]. All fields are required unless they say otherwise.
-type Host struct {
+// A SpeechHost is the room of a [SpeechHandler]. All fields are required unless they say otherwise.
+type SpeechHost struct {
 	People   *participants.Registry
 	Voices   hearing.Voices // may be nil
 	Activity *activity.Tracker
 	Outlets  *delivery.Set
-	Queue    *admission.Queue
+	Queue    *Queue
 	Mode     *mode.Control
 	Floor    *interrupt.Floor
 
@@ -55,26 +51,26 @@ type Host struct {
 	Log      *slog.Logger
 }
 
-// A Handler handles what is said aloud in one room. Use [New]. It is safe for concurrent use, except
+// A SpeechHandler handles what is said aloud in one room. Use [NewSpeechHandler]. It is safe for concurrent use, except
 // for the methods that belong to the owner of the room, as their comments say.
-type Handler struct {
-	Host
+type SpeechHandler struct {
+	SpeechHost
 	Listener *hearing.Listener // what was said aloud, and by whom
 	Echo     echo.Reference
 	Presence *hearing.Presence // of the voices
 	Interims hearing.Interims
 
 	interimsChanged mailbox.Notifier
-	cuts            hearing.PendingCuts[admission.Input]
-	pause           atomic.Pointer[admission.Input] // the newest words after which somebody pauses
+	cuts            hearing.PendingCuts[Input]
+	pause           atomic.Pointer[Input] // the newest words after which somebody pauses
 
 	backchannels hearing.Backchannels
 	consent      hearing.Consent
 }
 
-// New returns the handler of a room.
-func New(h Host) *Handler {
-	s := &Handler{Host: h, Presence: hearing.NewPresence()}
+// NewSpeechHandler returns the handler of a room.
+func NewSpeechHandler(h SpeechHost) *SpeechHandler {
+	s := &SpeechHandler{SpeechHost: h, Presence: hearing.NewPresence()}
 	s.Listener = hearing.New(hearing.Host{
 		People: h.People, Voices: h.Voices, Echo: &s.Echo, Activity: h.Activity, Settings: h.Settings, Agents: h.Agents, Now: h.Now,
 		Turn: func() (asked earshot.Event, by agents.Record, ok bool) {
@@ -89,7 +85,7 @@ func New(h Host) *Handler {
 }
 
 // NoteUtterance takes in what was said aloud and is being kept.
-func (s *Handler) NoteUtterance(in *admission.Input) {
+func (s *SpeechHandler) NoteUtterance(in *Input) {
 	if in.Event.Body.Kind() != earshot.KindUtterance {
 		return
 	}
@@ -100,7 +96,7 @@ func (s *Handler) NoteUtterance(in *admission.Input) {
 }
 
 // NoteReply notes how a reply ended to something that was said aloud.
-func (s *Handler) NoteReply(q *question.Question, reply earshot.Reply) {
+func (s *SpeechHandler) NoteReply(q *question.Question, reply earshot.Reply) {
 	said := reply.Delivered()
 	if _, aloud := q.Message.Body.(earshot.Utterance); aloud && !q.Protected() && (said != "" || reply.Cut != nil) {
 		s.Listener.Talked(hearing.Answer{Message: q.Message, By: q.Seat.ID, Follows: q.Follows, AsksBack: q.AsksBack}, s.Now())
@@ -111,7 +107,7 @@ func (s *Handler) NoteReply(q *question.Question, reply earshot.Reply) {
 }
 
 // Premature reports whether a reply was given to somebody who had only paused, and was not heard.
-func (s *Handler) Premature(q *question.Question, reply earshot.Reply) bool {
+func (s *SpeechHandler) Premature(q *question.Question, reply earshot.Reply) bool {
 	return reply.Outcome == earshot.Interrupted && reply.Delivered() == "" && s.Listener.Premature(q.Message, func() []string {
 		if q.Progress == nil {
 			return nil
@@ -122,7 +118,7 @@ func (s *Handler) Premature(q *question.Question, reply earshot.Reply) bool {
 
 // NoteVoice notes that somebody is here whose voice is heard. They come with their first words,
 // which follow their arrival in the journal.
-func (s *Handler) NoteVoice(in *admission.Input) {
+func (s *SpeechHandler) NoteVoice(in *Input) {
 	if in.Event.Body.Kind() != earshot.KindUtterance || !in.Who.Voice() {
 		return
 	}
@@ -132,7 +128,7 @@ func (s *Handler) NoteVoice(in *admission.Input) {
 }
 
 // announce announces that somebody came whose voice was heard, or went after a long silence.
-func (s *Handler) announce(by earshot.Handle, who participants.Participant, at time.Time, here bool) {
+func (s *SpeechHandler) announce(by earshot.Handle, who participants.Participant, at time.Time, here bool) {
 	p := earshot.Presence{Session: string(who.Reader()), Here: here}
 	e := s.Event(earshot.Visibility{Scope: earshot.System}, p)
 	e.From, e.At = by, at
@@ -140,7 +136,7 @@ func (s *Handler) announce(by earshot.Handle, who participants.Participant, at t
 }
 
 // ExpirePresence lets those go who have been silent for long; see [hearing.Presence.NextExpiry].
-func (s *Handler) ExpirePresence() {
+func (s *SpeechHandler) ExpirePresence() {
 	now := s.Now()
 	for _, who := range s.Presence.Expire(now) {
 		if p, known := s.People.Get(who); known {
@@ -151,7 +147,7 @@ func (s *Handler) ExpirePresence() {
 
 // Voice returns how something is said aloud in the room. over says that the speech may begin while
 // somebody speaks.
-func (s *Handler) Voice(over bool) echo.Voice {
+func (s *SpeechHandler) Voice(over bool) echo.Voice {
 	v := echo.Voice{Now: s.Now}
 	if s.Reader != nil {
 		v.Read = s.Reader()
@@ -163,7 +159,7 @@ func (s *Handler) Voice(over bool) echo.Voice {
 }
 
 // NoteWords shows the words that are being said, or that there are none any more.
-func (s *Handler) NoteWords(in *admission.Input) {
+func (s *SpeechHandler) NoteWords(in *Input) {
 	said, _ := in.Event.Body.(earshot.Speech)
 	own := in.Address == conversation.Own || in.Address == conversation.Unsure && said.Own
 	shown, first := s.Interims.Note(in.Event, own, s.Now())
@@ -177,16 +173,16 @@ func (s *Handler) NoteWords(in *admission.Input) {
 }
 
 // EndWords forgets the words that an utterance completes, whatever becomes of it.
-func (s *Handler) EndWords(utterance earshot.Event) { s.show(s.Interims.End(utterance)) }
+func (s *SpeechHandler) EndWords(utterance earshot.Event) { s.show(s.Interims.End(utterance)) }
 
 // ClearWords forgets all words that are being said.
-func (s *Handler) ClearWords() { s.show(s.Interims.Expire(s.Now().Add(activity.VoiceExpiry))) }
+func (s *SpeechHandler) ClearWords() { s.show(s.Interims.Expire(s.Now().Add(activity.VoiceExpiry))) }
 
 // ExpireWords forgets words without an utterance.
-func (s *Handler) ExpireWords() { s.show(s.Interims.Expire(s.Now())) }
+func (s *SpeechHandler) ExpireWords() { s.show(s.Interims.Expire(s.Now())) }
 
 // show shows changed words to those who may see them.
-func (s *Handler) show(words []earshot.Event) {
+func (s *SpeechHandler) show(words []earshot.Event) {
 	for _, e := range words {
 		s.Outlets.Show(e)
 	}
@@ -198,7 +194,7 @@ func (s *Handler) show(words []earshot.Event) {
 
 // WordsFor returns the words that are being said, as everybody in a may know them. changed is closed
 // when they may have changed.
-func (s *Handler) WordsFor(a earshot.Audience) (words []earshot.Event, changed <-chan struct{}) {
+func (s *SpeechHandler) WordsFor(a earshot.Audience) (words []earshot.Event, changed <-chan struct{}) {
 	changed = s.interimsChanged.Changed() // before reading, so that no change is missed
 	return s.Interims.VisibleTo(a), changed
 }
@@ -206,7 +202,7 @@ func (s *Handler) WordsFor(a earshot.Audience) (words []earshot.Event, changed <
 // ApplyVoiceChange applies a change of the owners of voices. Utterances that turned out to be
 // somebody else's get an attribution on record; the name of a voice is looked up wherever it is
 // shown.
-func (s *Handler) ApplyVoiceChange(c speakers.Change) {
+func (s *SpeechHandler) ApplyVoiceChange(c speakers.Change) {
 	said, w := s.Listener.Reattributed(c)
 	for _, u := range said {
 		s.attribute(u, w)
@@ -215,7 +211,7 @@ func (s *Handler) ApplyVoiceChange(c speakers.Change) {
 
 // Reattribute records that something was said by somebody, on the word of the author of the
 // command, who must be known by more than a voice.
-func (s *Handler) Reattribute(c command.Call, u hearing.Record, who participants.Participant) (string, error) {
+func (s *SpeechHandler) Reattribute(c command.Call, u hearing.Record, who participants.Participant) (string, error) {
 	if err := s.People.Vouches(c.By); err != nil {
 		return "", err
 	}
@@ -232,7 +228,7 @@ func (s *Handler) Reattribute(c command.Call, u hearing.Record, who participants
 
 // attribute records whose an utterance was: visible to those who may see the utterance, and deleted
 // with it.
-func (s *Handler) attribute(u hearing.Record, w earshot.Attribution) {
+func (s *SpeechHandler) attribute(u hearing.Record, w earshot.Attribution) {
 	w.Of = u.Event
 	e := s.Event(u.Visibility, w)
 	e.Author, e.Sources = w.By, []earshot.EventID{u.Event}
@@ -243,7 +239,7 @@ func (s *Handler) attribute(u hearing.Record, w earshot.Attribution) {
 
 // ConsentAnswer returns what the agent says to somebody who asks aloud that it remember their voice,
 // or agrees to that. It belongs to the owner of the room.
-func (s *Handler) ConsentAnswer(in *admission.Input, text earshot.Text, agent string) string {
+func (s *SpeechHandler) ConsentAnswer(in *Input, text earshot.Text, agent string) string {
 	answer, err := s.consent.Answer(s.Voices, in.Event, in.Who, text, agent, s.Listener.End(in.Event))
 	if err != nil {
 		s.Log.Info("a voice could not be kept", "err", err)
@@ -253,7 +249,7 @@ func (s *Handler) ConsentAnswer(in *admission.Input, text earshot.Text, agent st
 
 // HeedWords lets words that are still being said act on the floor, and remembers them if they have
 // cut a reply.
-func (s *Handler) HeedWords(set *executive.Config, in *admission.Input) {
+func (s *SpeechHandler) HeedWords(set *executive.Config, in *Input) {
 	live, _ := s.Turn()
 	unprotected := live != nil && !live.Protected()
 	if cut := s.Heed(set, in.Signal) == interrupt.Cut; !cut || !unprotected {
@@ -268,7 +264,7 @@ func (s *Handler) HeedWords(set *executive.Config, in *admission.Input) {
 
 // DropEmpty drops a spoken event that says nothing, because it was noise or the agent's own voice
 // came back, and reports whether it did. What has cut a reply is always kept.
-func (s *Handler) DropEmpty(set *executive.Config, in *admission.Input) bool {
+func (s *SpeechHandler) DropEmpty(set *executive.Config, in *Input) bool {
 	u, spoken := in.Event.Body.(earshot.Utterance)
 	if !spoken {
 		return false
@@ -280,7 +276,7 @@ func (s *Handler) DropEmpty(set *executive.Config, in *admission.Input) bool {
 		in.Event.Body = u
 		return false
 	case u.Faint && in.Address != conversation.Mumbled:
-		s.Heed(set, admission.Sent(in.Event)) // the voice has ended
+		s.Heed(set, Sent(in.Event)) // the voice has ended
 		return true
 	case in.Address == conversation.Own:
 		s.Heed(set, in.Signal)
@@ -291,17 +287,17 @@ func (s *Handler) DropEmpty(set *executive.Config, in *admission.Input) bool {
 }
 
 // EndCut keeps the words that had cut a reply and that the end of a voice ends without an utterance.
-func (s *Handler) EndCut(voice earshot.Event) {
+func (s *SpeechHandler) EndCut(voice earshot.Event) {
 	if cut, is := s.cuts.Take(voice.From, s.Listener.End(voice)); is {
 		s.keepCut(cut)
 	}
 }
 
-// NextCutExpiry returns when [Handler.ExpireCuts] is due; the zero time if it is not.
-func (s *Handler) NextCutExpiry() time.Time { return s.cuts.NextExpiry() }
+// NextCutExpiry returns when [SpeechHandler.ExpireCuts] is due; the zero time if it is not.
+func (s *SpeechHandler) NextCutExpiry() time.Time { return s.cuts.NextExpiry() }
 
 // ExpireCuts keeps the words that no utterance has followed for long.
-func (s *Handler) ExpireCuts() {
+func (s *SpeechHandler) ExpireCuts() {
 	for _, in := range s.cuts.Expire(s.Now()) {
 		s.keepCut(in)
 	}
@@ -309,7 +305,7 @@ func (s *Handler) ExpireCuts() {
 
 // TakeCuts returns, as utterances, the words that have cut a reply and whose end does not come before
 // the room closes.
-func (s *Handler) TakeCuts() (utterances []earshot.Event) {
+func (s *SpeechHandler) TakeCuts() (utterances []earshot.Event) {
 	for _, in := range s.cuts.Expire(s.Now().Add(activity.VoiceExpiry)) {
 		if s.Mode.TakesIn(in.Event) {
 			utterances = append(utterances, hearing.Uttered(in.Event, s.NewID(), s.Now()))
@@ -319,13 +315,13 @@ func (s *Handler) TakeCuts() (utterances []earshot.Event) {
 }
 
 // keepCut keeps words that have cut a reply and were never completed, as they were understood.
-func (s *Handler) keepCut(in admission.Input) {
+func (s *SpeechHandler) keepCut(in Input) {
 	if !s.Mode.TakesIn(in.Event) {
 		return
 	}
 	in.Event = hearing.Uttered(in.Event, s.NewID(), s.Now())
 	in.Address, in.Addressees, in.SideTalk, in.Before, in.Continues = conversation.Unsure, addressing.Addressees{}, midturn.SideTalk{}, "", false
-	in.Signal = admission.Sent(in.Event)
+	in.Signal = Sent(in.Event)
 	en, first, err := s.Queue.Reserve(in)
 	if err != nil {
 		s.Log.Warn("what cut a reply off could not be kept", "err", err)
@@ -339,7 +335,7 @@ func (s *Handler) keepCut(in admission.Input) {
 
 // NotePause tells the owner of the room that somebody who tells an agent something has paused. If the
 // owner has not handled the last pause yet, that one is too old and is replaced.
-func (s *Handler) NotePause(set *executive.Config, in *admission.Input) {
+func (s *SpeechHandler) NotePause(set *executive.Config, in *Input) {
 	said, is := in.Event.Body.(earshot.Speech)
 	if !is || !said.Pause || !in.Heeded || !in.Address.ForAgent() || !set.Speech.Backchannels {
 		return
@@ -351,7 +347,7 @@ func (s *Handler) NotePause(set *executive.Config, in *admission.Input) {
 // ShowListening makes the voices of the room say quietly that the agent listens, if somebody has
 // paused since the last call and allowed says so, on goroutines of parts. Nothing of it is kept, and
 // a reply cuts it. It belongs to the owner of the room.
-func (s *Handler) ShowListening(ctx context.Context, allowed func() bool, parts *sync.WaitGroup) {
+func (s *SpeechHandler) ShowListening(ctx context.Context, allowed func() bool, parts *sync.WaitGroup) {
 	in := s.pause.Swap(nil)
 	if in == nil || !allowed() {
 		return
@@ -367,5 +363,5 @@ func (s *Handler) ShowListening(ctx context.Context, allowed func() bool, parts 
 	}
 }
 
-// StopListening ends what [Handler.ShowListening] began. It belongs to the owner of the room.
-func (s *Handler) StopListening() { s.backchannels.Stop() }
+// StopListening ends what [SpeechHandler.ShowListening] began. It belongs to the owner of the room.
+func (s *SpeechHandler) StopListening() { s.backchannels.Stop() }

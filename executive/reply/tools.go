@@ -1,4 +1,4 @@
-package toolset
+package reply
 
 import (
 	"context"
@@ -25,7 +25,7 @@ import (
 var fields = map[string]scene.Field{"notes": scene.Notes, "user_state": scene.User, "findings": scene.Reasoning}
 
 // edit changes the scene for an agent. The change is for those who may see the entry.
-func (c *Context) edit(ctx context.Context, s tool.Scope, change tool.Change) (earshot.Text, error) {
+func (c *ToolContext) edit(ctx context.Context, s tool.Scope, change tool.Change) (earshot.Text, error) {
 	f := fields[change.Field]
 	view := c.Scene.For(s.Audience).As(c.Agent.ID)
 	if change.Action == "add" {
@@ -46,27 +46,27 @@ func (c *Context) edit(ctx context.Context, s tool.Scope, change tool.Change) (e
 }
 
 // Set implements [tool.Agenda]. The reminder is for the person whose question is answered.
-func (c *Context) Set(ctx context.Context, s tool.Scope, due time.Time, text earshot.Text) (remind.Reminder, error) {
-	return c.Host.Reminders.Set(ctx, s.Askers[0].ID, c.event(earshot.Reminder{Act: earshot.Created, Due: due, Text: dialogue.OneLine(text)}))
+func (c *ToolContext) Set(ctx context.Context, s tool.Scope, due time.Time, text earshot.Text) (remind.Reminder, error) {
+	return c.ToolHost.Reminders.Set(ctx, s.Askers[0].ID, c.event(earshot.Reminder{Act: earshot.Created, Due: due, Text: dialogue.OneLine(text)}))
 }
 
 // Reminders implements [tool.Agenda]. It returns those that everybody who hears the answer may
 // know.
-func (c *Context) Reminders(s tool.Scope) []remind.Reminder {
-	return c.Host.Reminders.Of(s.Askers[0].ID, s.Audience)
+func (c *ToolContext) Reminders(s tool.Scope) []remind.Reminder {
+	return c.ToolHost.Reminders.Of(s.Askers[0].ID, s.Audience)
 }
 
 // Cancel implements [tool.Agenda]. If several people ask, nobody can tell which of them means it.
-func (c *Context) Cancel(ctx context.Context, s tool.Scope, n int) error {
+func (c *ToolContext) Cancel(ctx context.Context, s tool.Scope, n int) error {
 	who := s.Askers[0]
 	if slices.ContainsFunc(s.Askers, func(other participants.Participant) bool { return other.ID != who.ID }) {
 		return tool.Refuse("several people are asking at once, and only its owner can cancel a reminder; tell %s to write /remind cancel %d, or to ask again", who.Name, n)
 	}
-	return c.Host.Reminders.Cancel(ctx, who.ID, n, s.Audience, c.event)
+	return c.ToolHost.Reminders.Cancel(ctx, who.ID, n, s.Audience, c.event)
 }
 
 // look is the tool by which the agent looks by itself.
-func (c *Context) look(ctx context.Context, _ tool.Scope, name string) (tool.Answer, error) {
+func (c *ToolContext) look(ctx context.Context, _ tool.Scope, name string) (tool.Answer, error) {
 	all := c.Cameras(c.Settings())
 	camera, known := sight.Find(all, name)
 	switch {
@@ -93,7 +93,7 @@ func (c *Context) look(ctx context.Context, _ tool.Scope, name string) (tool.Ans
 // onlyLook returns the tools with all of them refused except a further look, if somebody only
 // asked what there is to see: otherwise a request for another tool comes from the picture. The
 // tools are still offered, because a prompt begins with them.
-func (c *Context) onlyLook(t tool.Table) tool.Table {
+func (c *ToolContext) onlyLook(t tool.Table) tool.Table {
 	if !c.Question.HasPicture() {
 		return t
 	}
@@ -110,7 +110,7 @@ func (c *Context) onlyLook(t tool.Table) tool.Table {
 
 // Dated yields words, and before the first words that rest on an outdated picture says how old it
 // is by then. See [sight.Opening].
-func (t *Turn) Dated(words iter.Seq2[string, error]) iter.Seq2[string, error] {
+func (t *ToolTurn) Dated(words iter.Seq2[string, error]) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
 		for text, err := range words {
 			if said := strings.TrimLeft(text, " \n\t"); err == nil && said != "" && !t.Picture.IsZero() {
