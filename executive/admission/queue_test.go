@@ -10,10 +10,14 @@ import (
 	"testing/synctest"
 	"time"
 
+	"go.uber.org/goleak"
+
 	"earshot"
 	"earshot/executive/admission"
 	"earshot/internal/testkit"
 )
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // queue returns a queue of a room in a mode, with places for n entries.
 func queue(m earshot.Mode, n int) *admission.Queue {
