@@ -190,7 +190,7 @@ func (r *Resolver) sideTalk(set *executive.Config, e earshot.Event, who particip
 		if !slices.Contains(to, main.ID) {
 			return midturn.SideTalk{}
 		}
-		return r.Mind.SideTalk(e, text)
+		return r.Mind.SideTalk(e, text, r.Now())
 	case live.Progress == nil || !conversation.SameCircle(live.Message.Visibility, e.Visibility) || !slices.Contains(to, agent.ID):
 		return midturn.SideTalk{}
 	}

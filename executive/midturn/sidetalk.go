@@ -22,7 +22,8 @@ type SideTalk struct {
 	Progress *Progress     // of the turn in which it works; nil if the work is a thought
 	Agent    agents.Record // whose turn that is
 
-	Thought earshot.EventID // of the thought that occupies it, if somebody asked for that; empty if the work is a turn
+	Thought earshot.EventID // that occupies it, if somebody asked for that; empty if the work is a turn
+	Work    Work            // of the thought, when the words were said
 }
 
 // GoesOn reports whether the turn continues.
@@ -73,6 +74,18 @@ func (a SideTalk) Decide(v earshot.Verdict, reasons []string) (earshot.Verdict, 
 	}
 	why := map[Kind]string{Side: reason.Meanwhile, Task: reason.Afterwards, Instead: reason.Replaces, Steer: reason.Steers}
 	return v, append(reasons, why[a.Kind])
+}
+
+// Reply returns what the agent says at once about its thought; empty for nothing.
+func (a SideTalk) Reply() string {
+	switch {
+	case a.Thought == "":
+	case a.Kind == Status:
+		return a.Work.Report("")
+	case a.Kind == Steer:
+		return "I take that into account, and come back to it."
+	}
+	return ""
 }
 
 // Redo returns what tells the model that the last message, written at a time, says how to continue

@@ -66,7 +66,7 @@ func (r *Room) decide(e *admission.Entry, by *seat.Seat, text earshot.Text) ears
 	e.Wakes = e.Wakes || verdict == earshot.Speak && !private // what only some know is no reason to talk to everybody
 	kept := earshot.Decision{About: e.Event.ID, Agent: by.ID, Verdict: verdict, Reasons: reasons}
 	if verdict == earshot.Speak {
-		words, asksBack := r.mind.Reply(meant, r.cfg.Now()), s.To == conversation.Mumbled
+		words, asksBack := meant.Reply(), s.To == conversation.Mumbled
 		if by == r.seats[0] {
 			words = cmp.Or(r.speech.ConsentAnswer(&e.Input, text, by.Name), words)
 		}

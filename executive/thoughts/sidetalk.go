@@ -11,13 +11,14 @@ import (
 	"earshot/executive/think"
 )
 
-// SideTalk determines what a text means that is said in e to the main agent while nobody talks and it
-// has some thoughts. It looks at a thought that the agent was asked for in the same conversation; if
+// SideTalk determines what a text means that is said now, in e, to the main agent while nobody talks
+// and it has some thoughts. It looks at a thought that the agent was asked for in the same conversation; if
 // there are several, at one that the author of e asked for. A text that does not concern the thought
 // yields the zero SideTalk, as for an agent that is not working.
-func (t *Thinker) SideTalk(e earshot.Event, text earshot.Text) midturn.SideTalk {
+func (t *Thinker) SideTalk(e earshot.Event, text earshot.Text, now time.Time) midturn.SideTalk {
 	var about *think.View
-	for _, v := range t.View() {
+	all := t.View()
+	for _, v := range all {
 		mine := about == nil || t.People.Current(v.By) == t.People.Current(e.Author) || t.People.Current(about.By) != t.People.Current(e.Author)
 		if v.Cause.Asked() && mine && conversation.SameCircle(v.Visibility, e.Visibility) {
 			about = &v
@@ -26,30 +27,15 @@ func (t *Thinker) SideTalk(e earshot.Event, text earshot.Text) midturn.SideTalk 
 	if about == nil {
 		return midturn.SideTalk{}
 	}
-	a := midturn.SideTalk{Works: true, Thought: about.ID, Kind: midturn.Classify(text, t.Agent().Name, about.Question.Text)}
+	a := midturn.SideTalk{Works: true, Thought: about.ID, Work: work(*about, all, now), Kind: midturn.Classify(text, t.Agent().Name, about.Question.Text)}
 	if a.Kind == midturn.Side || a.Kind == midturn.Task {
 		return midturn.SideTalk{}
 	}
 	return a
 }
 
-// Reply returns what the agent says at once to words about a thought; empty for nothing.
-func (t *Thinker) Reply(a midturn.SideTalk, now time.Time) string {
-	switch {
-	case a.Thought == "":
-	case a.Kind == midturn.Status:
-		all := t.View()
-		if i := slices.IndexFunc(all, func(v think.View) bool { return v.ID == a.Thought }); i >= 0 {
-			return work(all[i], all[:i], now).Report("")
-		}
-	case a.Kind == midturn.Steer:
-		return "I take that into account, and come back to it."
-	}
-	return ""
-}
-
-// work returns the progress of a thought at now, which comes after others.
-func work(v think.View, before []think.View, now time.Time) midturn.Work {
+// work returns the progress of a thought at now, among all thoughts of an agent.
+func work(v think.View, all []think.View, now time.Time) midturn.Work {
 	w := midturn.Work{
 		Thought: true, On: v.Question.Text, For: now.Sub(v.At), GaveWay: len(v.Spans), Aside: v.Phase == think.Parked,
 	}
@@ -58,7 +44,10 @@ func work(v think.View, before []think.View, now time.Time) midturn.Work {
 		w.Words += len(strings.Fields(string(v.Text[from:s.To])))
 		from = s.To
 	}
-	for _, other := range before {
+	for _, other := range all {
+		if other.ID == v.ID {
+			break
+		}
 		if v.Phase == think.Waiting && other.Cause.Asked() {
 			w.Behind++
 		}
