@@ -14,19 +14,7 @@ type HistoryPage struct {
 	Names  map[earshot.ParticipantID]string `json:"names"`
 
 	// Passages are what is to be shown of each event that was searched for, in the same order.
-	Passages []SearchPassage `json:"passages,omitempty"`
-}
-
-// A SearchPassage is what is shown of a text that was found: the words around what was looked for.
-type SearchPassage struct {
-	Text string      `json:"text"`
-	Hits []SearchHit `json:"hits,omitempty"` // where in it stands what was looked for, in bytes of UTF-8
-}
-
-// A SearchHit is a part of a text that was looked for, in bytes.
-type SearchHit struct {
-	Start int `json:"start"`
-	End   int `json:"end"`
+	Passages []earshot.SearchPassage `json:"passages,omitempty"`
 }
 
 // A DecisionPage is a page of what was decided.

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"earshot"
-	"earshot/api"
 	"earshot/config"
 	"earshot/daemon"
 	"earshot/internal/search"
@@ -88,7 +87,7 @@ func TestSearchCommand(t *testing.T) {
 		var ids []string
 		for line := range strings.Lines(r.out) {
 			var e earshot.Event
-			var p struct{ Passage api.SearchPassage }
+			var p struct{ Passage earshot.SearchPassage }
 			if err := json.Unmarshal([]byte(line), &e); err != nil {
 				t.Fatalf("%s: %v", line, err)
 			}

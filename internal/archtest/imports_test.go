@@ -80,7 +80,7 @@ var may = map[string]string{
 	"store/retention":                ". store/edit store/journal store/selection",
 	"store/transfer":                 ". store/edit store/journal",
 	"store/backup":                   ". store/index store/journal",
-	"internal/search":                ". api",
+	"internal/search":                ".",
 	"conversation":                   ". language/... participants/...",
 	"models/...":                     ". language internal/audio internal/helper internal/supervise",
 	"models/sets":                    "internal/atomicfile internal/download models/catalog",

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"earshot/api"
+	"earshot"
 )
 
 // Match reports whether a text has all that q looks for in one.
@@ -22,13 +22,15 @@ func (q Query) Within(at time.Time) bool {
 
 // Hits returns where in a text anything stands that q looks for, in order and without
 // overlaps: of each word, at most the first so many.
-func (q Query) Hits(text string, most int) []api.SearchHit {
+func (q Query) Hits(text string, most int) []earshot.SearchHit {
 	return merged(q.look(text, most).hits)
 }
 
 // merged returns hits in order, and those that overlap as one.
-func merged(hits []api.SearchHit) (all []api.SearchHit) {
-	slices.SortFunc(hits, func(a, b api.SearchHit) int { return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(b.End, a.End)) })
+func merged(hits []earshot.SearchHit) (all []earshot.SearchHit) {
+	slices.SortFunc(hits, func(a, b earshot.SearchHit) int {
+		return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(b.End, a.End))
+	})
 	for _, h := range hits {
 		if n := len(all); n > 0 && h.Start < all[n-1].End {
 			all[n-1].End = max(all[n-1].End, h.End)
@@ -42,13 +44,13 @@ func merged(hits []api.SearchHit) (all []api.SearchHit) {
 // A matcher looks for the terms of a query in the tokens of a text.
 type matcher struct {
 	terms   []term
-	counts  []int           // how often each term was found
-	missing int             // terms that were not found so far
-	most    int             // hits of one term; 0 if it is enough to know whether all are there
-	hits    []api.SearchHit // of all terms
-	firsts  []api.SearchHit // of each term
-	last    []token         // the newest tokens, as many as the longest phrase has words
-	stemmed string          // the stem of the newest token, if it was asked for
+	counts  []int               // how often each term was found
+	missing int                 // terms that were not found so far
+	most    int                 // hits of one term; 0 if it is enough to know whether all are there
+	hits    []earshot.SearchHit // of all terms
+	firsts  []earshot.SearchHit // of each term
+	last    []token             // the newest tokens, as many as the longest phrase has words
+	stemmed string              // the stem of the newest token, if it was asked for
 }
 
 func (q Query) look(text string, most int) *matcher {
@@ -79,11 +81,11 @@ func (q Query) look(text string, most int) *matcher {
 // hit notes that a term stands somewhere.
 func (m *matcher) hit(i, start, end int) {
 	if m.counts[i]++; m.counts[i] == 1 {
-		m.firsts = append(m.firsts, api.SearchHit{Start: start, End: end})
+		m.firsts = append(m.firsts, earshot.SearchHit{Start: start, End: end})
 		m.missing--
 	}
 	if m.counts[i] <= m.most {
-		m.hits = append(m.hits, api.SearchHit{Start: start, End: end})
+		m.hits = append(m.hits, earshot.SearchHit{Start: start, End: end})
 	}
 }
 

@@ -6,7 +6,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"earshot/api"
+	"earshot"
 )
 
 const (
@@ -23,7 +23,7 @@ type part struct{ start, end int }
 // Passage returns what is to be shown of a text: all of it if it is short, and otherwise whole
 // words around the first place of each thing that is looked for, joined by "…". Spaces, ends of
 // lines and control characters are one space. It has some hundred letters at most.
-func (q Query) Passage(text string) (p api.SearchPassage) {
+func (q Query) Passage(text string) (p earshot.SearchPassage) {
 	m := q.look(text, mostHits)
 	hits, parts := merged(m.hits), partsOf(text, merged(m.firsts))
 	var b strings.Builder
@@ -44,7 +44,7 @@ func (q Query) Passage(text string) (p api.SearchPassage) {
 }
 
 // partsOf returns the parts of a text around some hits.
-func partsOf(text string, hits []api.SearchHit) (parts []part) {
+func partsOf(text string, hits []earshot.SearchHit) (parts []part) {
 	if whole := forward(text, 0, len(text), short); whole == len(text) || len(hits) == 0 {
 		return []part{{0, whole}}
 	}
@@ -111,7 +111,7 @@ func extent(at, end, words, runes int, along iter.Seq2[int, rune]) int {
 
 // write writes a part of a text on one line, and returns where in what was written the hits in
 // that part stand.
-func write(b *strings.Builder, text string, is part, hits []api.SearchHit) (at []api.SearchHit) {
+func write(b *strings.Builder, text string, is part, hits []earshot.SearchHit) (at []earshot.SearchHit) {
 	space, h, open, first := false, 0, -1, b.Len()
 	for i, c := range text[is.start:is.end] {
 		for h < len(hits) && hits[h].End <= is.start+i {
@@ -132,7 +132,7 @@ func write(b *strings.Builder, text string, is part, hits []api.SearchHit) (at [
 		case open == h:
 			at[len(at)-1].End = b.Len()
 		default:
-			at, open = append(at, api.SearchHit{Start: begin, End: b.Len()}), h
+			at, open = append(at, earshot.SearchHit{Start: begin, End: b.Len()}), h
 		}
 	}
 	return at

@@ -13,7 +13,6 @@ import (
 	"pgregory.net/rapid"
 
 	"earshot"
-	"earshot/api"
 	"earshot/internal/search"
 )
 
@@ -215,7 +214,7 @@ func TestRefusals(t *testing.T) {
 }
 
 // mark returns the text of a passage with each hit in brackets.
-func mark(p api.SearchPassage) string {
+func mark(p earshot.SearchPassage) string {
 	var b strings.Builder
 	at := 0
 	for _, h := range p.Hits {

@@ -9,13 +9,12 @@ import (
 	"unicode/utf8"
 
 	"earshot"
-	"earshot/api"
 )
 
 // A FoundEvent has its passage beside it.
 type FoundEvent struct {
 	Event   earshot.Event
-	Passage api.SearchPassage
+	Passage earshot.SearchPassage
 }
 
 // Encode writes it as JSON, as one line: the event, with one field more.
@@ -44,7 +43,7 @@ const longestUnheard = 60
 
 // Shorten returns an event that says no more than a passage, with what was looked for between
 // marks, and of a reply how much of it was heard.
-func Shorten(e earshot.Event, p api.SearchPassage) earshot.Event {
+func Shorten(e earshot.Event, p earshot.SearchPassage) earshot.Event {
 	var b strings.Builder
 	at := 0
 	plain := func(text string) string { return strings.NewReplacer("\ue0f0", "", "\ue0f1", "").Replace(text) }
