@@ -9,7 +9,6 @@ import (
 	"earshot"
 	"earshot/store/journal"
 	"earshot/store/retention"
-	"earshot/store/selection"
 )
 
 // Retention is how many days events are kept, by kind; see [retention.Policy].
@@ -85,7 +84,7 @@ func (s *Store) eachRoom(ctx context.Context, erase func(earshot.RoomID) (int, e
 // expire erases the events of one kind and room that began before a time.
 func (s *Store) expire(ctx context.Context, room earshot.RoomID, kind earshot.Kind, before time.Time, each func([]SelectedEvent)) (n int, err error) {
 	for last := int64(0); ; { // older events may follow newer ones, because they were imported or a clock was wrong
-		some, err := selection.Collect(s.archive.db().QueryContext(ctx, "SELECT "+selection.Columns+" FROM journal j WHERE j.room = ? AND j.kind = ? AND j.sequence > ? AND j.at < ? ORDER BY j.sequence LIMIT ?",
+		some, err := journal.CollectSelected(s.archive.db().QueryContext(ctx, "SELECT "+journal.SelectedColumns+" FROM journal j WHERE j.room = ? AND j.kind = ? AND j.sequence > ? AND j.at < ? ORDER BY j.sequence LIMIT ?",
 			room, kind, last, before.UnixMilli(), maxExpired))
 		if err != nil {
 			return n, s.archive.failed(ctx, err)

@@ -13,7 +13,6 @@ import (
 
 	"earshot"
 	"earshot/store/journal"
-	"earshot/store/selection"
 )
 
 const (
@@ -29,11 +28,11 @@ const (
 	batchSize = 4096
 )
 
-// A Selection says which events are selected; see [selection.Selection].
-type Selection = selection.Selection
+// A Selection says which events are selected; see [journal.Selection].
+type Selection = journal.Selection
 
 // A SelectedEvent is an event that is selected, or was made from a selected one.
-type SelectedEvent = selection.Event
+type SelectedEvent = journal.SelectedEvent
 
 // Select returns the selected events, followed by everything that was made from them, leaving out
 // what is already erased, each in the order of the journal. It is for the owner of the journal, and
@@ -41,7 +40,7 @@ type SelectedEvent = selection.Event
 // nobody waits meanwhile.
 func (s *Store) Select(ctx context.Context, sel Selection) (all []SelectedEvent, err error) {
 	err = s.archive.Look(ctx, func(v earshot.View) (err error) {
-		all, err = selection.Find(ctx, v, sel)
+		all, err = journal.Select(ctx, v, sel)
 		return s.archive.failed(ctx, err)
 	})
 	return all, err

@@ -208,10 +208,9 @@
 // The store has the writer, the readers and the lock, and is made of parts that work on a file or in
 // a transaction: [earshot/store/journal] is the file, with its tables and rows,
 // [earshot/store/index] the words in it, and [earshot/store/views] all the tables that are made from
-// it. [earshot/store/edit] adds, revises and erases events, [earshot/store/selection] chooses them,
-// and [earshot/store/retention] says which are old, or were only overheard.
-// [earshot/store/transfer] writes and reads exports, [earshot/store/backup] copies, and
-// [earshot/store/salvage] reads what is left of a damaged file.
+// it. [earshot/store/edit] adds, revises and erases events, and [earshot/store/retention] says which
+// are old, or were only overheard. [earshot/store/transfer] writes and reads exports,
+// [earshot/store/backup] copies, and [earshot/store/salvage] reads what is left of a damaged file.
 //
 // # The door
 //

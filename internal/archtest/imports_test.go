@@ -73,11 +73,10 @@ var may = map[string]string{
 	"store":                          ". internal/search",
 	"store/journal":                  ".", // from here on, each may import some of those above it
 	"store/index":                    ". internal/search store/journal",
-	"store/selection":                ". store/journal",
 	"store/salvage":                  ". store/journal",
 	"store/views":                    ". store/index store/journal",
-	"store/edit":                     ". store/journal store/selection store/views",
-	"store/retention":                ". store/edit store/journal store/selection",
+	"store/edit":                     ". store/journal",
+	"store/retention":                ". store/edit store/journal",
 	"store/transfer":                 ". store/edit store/journal",
 	"store/backup":                   ". store/index store/journal",
 	"internal/search":                ".",

@@ -12,16 +12,23 @@ import (
 
 	"earshot"
 	"earshot/store/journal"
-	"earshot/store/selection"
-	"earshot/store/views"
 )
 
 // ErrTaken says that another event already has the ID of this one.
 var ErrTaken = errors.New("the ID belongs to another event")
 
+// Views are the tables that are made from the journal.
+type Views interface {
+	// Apply updates them with an event.
+	Apply(ctx context.Context, tx *sql.Tx, e earshot.Event) error
+
+	// Remove removes the words of an event from them, before the event is overwritten.
+	Remove(ctx context.Context, tx *sql.Tx, sequence int64) error
+}
+
 // An Editor changes one journal. It is used by one goroutine at a time.
 type Editor struct {
-	Views *views.Set
+	Views Views
 	Above int64 // new events get higher sequences
 
 	Now    func() time.Time       // the time of an event that has none
@@ -167,7 +174,7 @@ func (d *Editor) removeOldText(ctx context.Context, tx *sql.Tx, r journal.Row, o
 func (d *Editor) overwrite(ctx context.Context, tx *sql.Tx, e earshot.Event) error {
 	r, now, err := journal.Seal(e, e.Sequence)
 	if err == nil {
-		err = d.Views.Index.Remove(ctx, tx, e.Sequence)
+		err = d.Views.Remove(ctx, tx, e.Sequence)
 	}
 	if err == nil {
 		err = journal.Overwrite(ctx, tx, r)
@@ -226,7 +233,7 @@ func MadeOf(ctx context.Context, v earshot.View, of earshot.EventID) ([]Entry, e
 }
 
 // EraseAll erases some events and everything made from them, and returns what was erased.
-func (d *Editor) EraseAll(ctx context.Context, tx *sql.Tx, ids ...earshot.EventID) (gone []selection.Event, err error) {
+func (d *Editor) EraseAll(ctx context.Context, tx *sql.Tx, ids ...earshot.EventID) (gone []journal.SelectedEvent, err error) {
 	rows, err := tx.QueryContext(ctx, `
 		WITH RECURSIVE gone (id) AS (
 			SELECT value FROM json_each(?)
@@ -238,12 +245,12 @@ func (d *Editor) EraseAll(ctx context.Context, tx *sql.Tx, ids ...earshot.EventI
 
 // EraseOne erases an event without what was made from it, and returns what was erased: nothing if
 // the event does not exist or is erased already.
-func (d *Editor) EraseOne(ctx context.Context, tx *sql.Tx, id earshot.EventID) (gone []selection.Event, err error) {
+func (d *Editor) EraseOne(ctx context.Context, tx *sql.Tx, id earshot.EventID) (gone []journal.SelectedEvent, err error) {
 	rows, err := tx.QueryContext(ctx, "SELECT "+entryColumns+" FROM journal j WHERE j.id = ? AND j.kind <> ?", id, earshot.KindErased)
 	return d.eraseEach(ctx, tx, rows, err)
 }
 
-func (d *Editor) eraseEach(ctx context.Context, tx *sql.Tx, rows *sql.Rows, err error) (gone []selection.Event, _ error) {
+func (d *Editor) eraseEach(ctx context.Context, tx *sql.Tx, rows *sql.Rows, err error) (gone []journal.SelectedEvent, _ error) {
 	found, err := journal.List(rows, err, (*Entry).read)
 	if err != nil {
 		return nil, err
@@ -259,16 +266,16 @@ func (d *Editor) eraseEach(ctx context.Context, tx *sql.Tx, rows *sql.Rows, err 
 }
 
 // erase overwrites one event and removes it from the views. It returns what the event was.
-func (d *Editor) erase(ctx context.Context, tx *sql.Tx, n Entry) (selection.Event, error) {
+func (d *Editor) erase(ctx context.Context, tx *sql.Tx, n Entry) (journal.SelectedEvent, error) {
 	e, err := n.Event()
 	if err != nil { // nobody will see what is left of the event
 		e = earshot.Event{ID: n.ID, At: time.UnixMilli(n.at), Room: n.room, Body: earshot.Notice{}}
 	}
-	was := selection.Of(e)
+	was := journal.Selected(e)
 	was.Sequence, was.Room = n.Sequence, n.room
 	r, e, err := journal.Seal(Erased(e), n.Sequence)
 	if err == nil {
-		err = d.Views.Index.Remove(ctx, tx, n.Sequence)
+		err = d.Views.Remove(ctx, tx, n.Sequence)
 	}
 	if err != nil {
 		return was, err

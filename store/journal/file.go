@@ -1,6 +1,7 @@
 // Package journal is the file in which events are kept: how SQLite opens it, its tables, and the
 // rows of its table of events, of which each has a checksum. The file is read by queries in which
-// the table of events is called j. Its errors say what is wrong with the file, and what to do.
+// the table of events is called j; a [Selection] says which events are to be looked at or erased.
+// Its errors say what is wrong with the file, and what to do.
 package journal
 
 import (

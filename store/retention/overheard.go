@@ -10,7 +10,6 @@ import (
 	"earshot"
 	"earshot/store/edit"
 	"earshot/store/journal"
-	"earshot/store/selection"
 )
 
 // overheard is the condition that event j of the journal was said aloud and meant for no agent: it
@@ -37,8 +36,8 @@ func NewOverheard(editor *edit.Editor, heeded, unheeded []string) *Overheard {
 }
 
 // Find returns the first events of a room after a sequence that were overheard before a time.
-func (o *Overheard) Find(ctx context.Context, v earshot.View, room earshot.RoomID, after int64, before time.Time, limit int) ([]selection.Event, error) {
-	return selection.Collect(v.QueryContext(ctx, "SELECT "+selection.Columns+" FROM journal j WHERE j.room = @room AND j.sequence > @after AND j.at < @before AND "+overheard+" ORDER BY j.sequence LIMIT @limit",
+func (o *Overheard) Find(ctx context.Context, v earshot.View, room earshot.RoomID, after int64, before time.Time, limit int) ([]journal.SelectedEvent, error) {
+	return journal.CollectSelected(v.QueryContext(ctx, "SELECT "+journal.SelectedColumns+" FROM journal j WHERE j.room = @room AND j.sequence > @after AND j.at < @before AND "+overheard+" ORDER BY j.sequence LIMIT @limit",
 		sql.Named("room", room), sql.Named("after", after), sql.Named("before", before.UnixMilli()), o.heeded, o.unheeded, sql.Named("limit", limit)))
 }
 
@@ -57,7 +56,7 @@ func (p Plan) Erases() []earshot.EventID { return slices.Clone(p.erases) }
 func (p Plan) IsDone() bool { return len(p.loosens)+len(p.erases) == 0 }
 
 // Plan determines what was made from some overheard events, and what happens to it.
-func (o *Overheard) Plan(ctx context.Context, v earshot.View, events []selection.Event) (p Plan, err error) {
+func (o *Overheard) Plan(ctx context.Context, v earshot.View, events []journal.SelectedEvent) (p Plan, err error) {
 	p.known, p.gone = make(map[earshot.EventID]bool), make(map[earshot.EventID]bool)
 	for _, e := range events {
 		p.erases = append(p.erases, e.ID)
@@ -114,7 +113,7 @@ func (o *Overheard) isAsked(ctx context.Context, v earshot.View, m edit.Entry, g
 
 // Perform carries out the first part of a plan, at least one event of it and then more while the
 // function more reports true. It returns the rest of the plan, and what was erased.
-func (o *Overheard) Perform(ctx context.Context, tx *sql.Tx, p Plan, more func() bool) (rest Plan, gone []selection.Event, err error) {
+func (o *Overheard) Perform(ctx context.Context, tx *sql.Tx, p Plan, more func() bool) (rest Plan, gone []journal.SelectedEvent, err error) {
 	rest = p
 	changed := false
 	for first := true; !rest.IsDone() && (first || more()); first = false {
@@ -122,7 +121,7 @@ func (o *Overheard) Perform(ctx context.Context, tx *sql.Tx, p Plan, more func()
 			err = loosen(ctx, tx, rest.loosens[0], rest.gone)
 			rest.loosens, changed = rest.loosens[1:], true
 		} else {
-			var was []selection.Event
+			var was []journal.SelectedEvent
 			was, err = o.eraseOne(ctx, tx, rest.erases[0], rest.known)
 			rest.erases, gone = rest.erases[1:], append(gone, was...)
 		}
@@ -137,8 +136,8 @@ func (o *Overheard) Perform(ctx context.Context, tx *sql.Tx, p Plan, more func()
 }
 
 // Erase erases those of some events that were overheard, and what was made from them.
-func (o *Overheard) Erase(ctx context.Context, tx *sql.Tx, ids []earshot.EventID) (gone []selection.Event, err error) {
-	events, err := selection.Collect(tx.QueryContext(ctx, "SELECT "+selection.Columns+" FROM journal j WHERE j.id IN (SELECT value FROM json_each(@ids)) AND "+overheard,
+func (o *Overheard) Erase(ctx context.Context, tx *sql.Tx, ids []earshot.EventID) (gone []journal.SelectedEvent, err error) {
+	events, err := journal.CollectSelected(tx.QueryContext(ctx, "SELECT "+journal.SelectedColumns+" FROM journal j WHERE j.id IN (SELECT value FROM json_each(@ids)) AND "+overheard,
 		sql.Named("ids", journal.JSON(ids)), o.heeded, o.unheeded))
 	if err != nil {
 		return nil, err
@@ -180,7 +179,7 @@ func loosen(ctx context.Context, tx *sql.Tx, id earshot.EventID, gone map[earsho
 
 // eraseOne erases one event, unless something was made from it meanwhile. In that case both are
 // erased the next time.
-func (o *Overheard) eraseOne(ctx context.Context, tx *sql.Tx, id earshot.EventID, known map[earshot.EventID]bool) ([]selection.Event, error) {
+func (o *Overheard) eraseOne(ctx context.Context, tx *sql.Tx, id earshot.EventID, known map[earshot.EventID]bool) ([]journal.SelectedEvent, error) {
 	made, err := edit.MadeOf(ctx, tx, id)
 	if err != nil {
 		return nil, err

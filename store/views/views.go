@@ -56,6 +56,11 @@ func (s *Set) Apply(ctx context.Context, tx *sql.Tx, e earshot.Event) error {
 	return nil
 }
 
+// Remove removes the words of an event from the index, before the event is overwritten.
+func (s *Set) Remove(ctx context.Context, tx *sql.Tx, sequence int64) error {
+	return s.Index.Remove(ctx, tx, sequence)
+}
+
 // AreCurrent reports whether a file with these versions has the views as this program makes them.
 func (s *Set) AreCurrent(have map[string]int) bool {
 	return !slices.ContainsFunc(s.all, func(p earshot.Projection) bool { return have[p.Name()] != p.Version() })

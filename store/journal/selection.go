@@ -1,6 +1,4 @@
-// Package selection says which events of a journal are to be looked at or erased, and finds them
-// with everything that was made from them.
-package selection
+package journal
 
 import (
 	"context"
@@ -10,7 +8,6 @@ import (
 	"time"
 
 	"earshot"
-	"earshot/store/journal"
 )
 
 // A Selection says which events are selected. All of its conditions must hold. An empty Selection
@@ -39,8 +36,8 @@ type Selection struct {
 	Until int64 `json:"until,omitempty"`
 }
 
-// An Event is an event that is selected, or was made from a selected one.
-type Event struct {
+// A SelectedEvent is an event that is selected, or was made from a selected one.
+type SelectedEvent struct {
 	Sequence int64
 	ID       earshot.EventID
 	At       time.Time
@@ -56,19 +53,19 @@ type Event struct {
 // was forgotten.
 var lastingKinds = []earshot.Kind{earshot.KindActor, earshot.KindAgent, earshot.KindMode, earshot.KindForgotten}
 
-// Columns are the columns of an [Event]. selectable is the condition of every selection. The
-// journal is called j.
+// SelectedColumns are the columns of a [SelectedEvent]. selectable is the condition of every
+// selection. The journal is called j.
 const (
-	Columns = `j.sequence, j.id, j.at, j.room, j.kind, j.author, CASE j.kind WHEN 'reply' THEN coalesce(json_extract(j.payload, '$.body.about'), '') ELSE '' END,
+	SelectedColumns = `j.sequence, j.id, j.at, j.room, j.kind, j.author, CASE j.kind WHEN 'reply' THEN coalesce(json_extract(j.payload, '$.body.about'), '') ELSE '' END,
 		CASE j.kind WHEN 'reply' THEN coalesce(json_extract(j.payload, '$.body.turn'), '') ELSE '' END`
 	selectable = `j.kind <> 'erased' AND (@until = 0 OR j.sequence <= @until) AND (@room = '' OR j.room = @room)
 		AND (@from IS NULL OR j.at >= @from) AND (@to IS NULL OR j.at < @to)
 		AND (@kinds IS NULL AND (j.kind NOT IN (SELECT value FROM json_each(@lasts)) OR @events IS NOT NULL) OR j.kind IN (SELECT value FROM json_each(@kinds)))`
 )
 
-// Find returns the selected events, followed by everything that was made from them, leaving out
+// Select returns the selected events, followed by everything that was made from them, leaving out
 // what is already erased, each in the order of the journal. It ignores visibility.
-func Find(ctx context.Context, v earshot.View, sel Selection) ([]Event, error) {
+func Select(ctx context.Context, v earshot.View, sel Selection) ([]SelectedEvent, error) {
 	all, err := selectEvents(ctx, v, sel)
 	if err != nil {
 		return nil, err
@@ -85,13 +82,13 @@ func (sel Selection) args() []any {
 		return value
 	}
 	return []any{
-		sql.Named("until", sel.Until), sql.Named("room", sel.Room), sql.Named("lasts", journal.JSON(lastingKinds)),
+		sql.Named("until", sel.Until), sql.Named("room", sel.Room), sql.Named("lasts", JSON(lastingKinds)),
 		sql.Named("from", null(sel.From.IsZero(), sel.From.UnixMilli())), sql.Named("to", null(sel.To.IsZero(), sel.To.UnixMilli())),
-		sql.Named("kinds", null(len(sel.Kinds) == 0, journal.JSON(sel.Kinds))), sql.Named("events", null(len(sel.Events) == 0, journal.JSON(sel.Events))),
+		sql.Named("kinds", null(len(sel.Kinds) == 0, JSON(sel.Kinds))), sql.Named("events", null(len(sel.Events) == 0, JSON(sel.Events))),
 	}
 }
 
-func selectEvents(ctx context.Context, v earshot.View, sel Selection) ([]Event, error) {
+func selectEvents(ctx context.Context, v earshot.View, sel Selection) ([]SelectedEvent, error) {
 	where := selectable
 	if len(sel.Events) > 0 {
 		where += " AND j.id IN (SELECT value FROM json_each(@events))"
@@ -102,15 +99,15 @@ func selectEvents(ctx context.Context, v earshot.View, sel Selection) ([]Event, 
 		args = append(args, sql.Named("provider", sel.Handle.Provider), sql.Named("handle", sel.Handle.ID))
 	}
 	if len(sel.People) == 0 {
-		return Collect(v.QueryContext(ctx, "SELECT "+Columns+" FROM journal j WHERE "+where+" ORDER BY j.sequence", args...))
+		return CollectSelected(v.QueryContext(ctx, "SELECT "+SelectedColumns+" FROM journal j WHERE "+where+" ORDER BY j.sequence", args...))
 	}
 	return ofPeople(ctx, v, sel, where, args)
 }
 
 // ofPeople returns the selected events of one person.
-func ofPeople(ctx context.Context, v earshot.View, sel Selection, where string, args []any) ([]Event, error) {
-	args = append(args, sql.Named("people", journal.JSON(sel.People)))
-	did, err := Collect(v.QueryContext(ctx, "SELECT "+Columns+" FROM journal j WHERE "+where+" AND j.author IN (SELECT value FROM json_each(@people))", args...))
+func ofPeople(ctx context.Context, v earshot.View, sel Selection, where string, args []any) ([]SelectedEvent, error) {
+	args = append(args, sql.Named("people", JSON(sel.People)))
+	did, err := CollectSelected(v.QueryContext(ctx, "SELECT "+SelectedColumns+" FROM journal j WHERE "+where+" AND j.author IN (SELECT value FROM json_each(@people))", args...))
 	if err != nil {
 		return nil, err
 	}
@@ -124,8 +121,8 @@ func ofPeople(ctx context.Context, v earshot.View, sel Selection, where string, 
 			own = append(own, id)
 		}
 	}
-	said, err := Collect(v.QueryContext(ctx, "SELECT "+Columns+" FROM journal j WHERE "+where+" AND j.id IN (SELECT value FROM json_each(@own))",
-		append(args, sql.Named("own", journal.JSON(own)))...))
+	said, err := CollectSelected(v.QueryContext(ctx, "SELECT "+SelectedColumns+" FROM journal j WHERE "+where+" AND j.id IN (SELECT value FROM json_each(@own))",
+		append(args, sql.Named("own", JSON(own)))...))
 	if err != nil {
 		return nil, err
 	}
@@ -133,7 +130,7 @@ func ofPeople(ctx context.Context, v earshot.View, sel Selection, where string, 
 	if err != nil {
 		return nil, err
 	}
-	did = slices.DeleteFunc(did, func(d Event) bool {
+	did = slices.DeleteFunc(did, func(d SelectedEvent) bool {
 		by := whose[d.ID] // somebody else may have turned out to have said it
 		return d.Kind == earshot.KindUtterance && by != "" && !slices.Contains(sel.People, by) ||
 			d.Kind == earshot.KindWhose // it is erased only with its subject: otherwise that would become theirs again
@@ -153,10 +150,10 @@ func attributions(ctx context.Context, v earshot.View) (map[earshot.EventID]ears
 }
 
 // aboutThem returns the events that are for one person alone, and the event that says they exist.
-func aboutThem(ctx context.Context, v earshot.View, sel Selection, args []any) (all []Event, err error) {
+func aboutThem(ctx context.Context, v earshot.View, sel Selection, args []any) (all []SelectedEvent, err error) {
 	take := func(e earshot.Event) {
 		if sel.concerns(e) {
-			all = append(all, Of(e))
+			all = append(all, Selected(e))
 		}
 	}
 	err = eachWhere(ctx, v, selectable+` AND j.sequence IN (SELECT sequence FROM members WHERE member IN (SELECT value FROM json_each(@people)))
@@ -198,7 +195,7 @@ func (sel Selection) concerns(e earshot.Event) bool {
 
 // eachWhere calls do with the events of the journal j that match.
 func eachWhere(ctx context.Context, v earshot.View, where string, args []any, do func(earshot.Event)) error {
-	found, err := journal.Collect(v.QueryContext(ctx, "SELECT "+journal.Columns+" FROM journal j WHERE "+where, usedArgs(where, args)...))
+	found, err := Collect(v.QueryContext(ctx, "SELECT "+Columns+" FROM journal j WHERE "+where, usedArgs(where, args)...))
 	if err != nil {
 		return err
 	}
@@ -220,18 +217,18 @@ func usedArgs(statement string, args []any) []any {
 	})
 }
 
-// Of returns an event as a SelectedEvent.
-func Of(e earshot.Event) Event {
-	d := Event{Sequence: e.Sequence, ID: e.ID, At: e.At, Room: e.Room, Kind: e.Body.Kind(), Author: e.Author}
+// Selected returns an event as a SelectedEvent.
+func Selected(e earshot.Event) SelectedEvent {
+	d := SelectedEvent{Sequence: e.Sequence, ID: e.ID, At: e.At, Room: e.Room, Kind: e.Body.Kind(), Author: e.Author}
 	if r, is := e.Body.(earshot.Reply); is {
 		d.About, d.Turn = r.About, r.Turn
 	}
 	return d
 }
 
-// Collect reads rows of the selectedColumns.
-func Collect(rows *sql.Rows, err error) ([]Event, error) {
-	return journal.List(rows, err, func(d *Event, rows *sql.Rows) error {
+// CollectSelected reads rows of the SelectedColumns.
+func CollectSelected(rows *sql.Rows, err error) ([]SelectedEvent, error) {
+	return List(rows, err, func(d *SelectedEvent, rows *sql.Rows) error {
 		var at int64
 		err := rows.Scan(&d.Sequence, &d.ID, &at, &d.Room, &d.Kind, &d.Author, &d.About, &d.Turn)
 		d.At = time.UnixMilli(at)
@@ -240,16 +237,16 @@ func Collect(rows *sql.Rows, err error) ([]Event, error) {
 }
 
 // sortUnique returns events in the order of the journal, without duplicates.
-func sortUnique(all []Event) []Event {
-	slices.SortStableFunc(all, func(a, b Event) int { return int(a.Sequence - b.Sequence) })
-	return slices.CompactFunc(all, func(a, b Event) bool { return a.Sequence == b.Sequence })
+func sortUnique(all []SelectedEvent) []SelectedEvent {
+	slices.SortStableFunc(all, func(a, b SelectedEvent) int { return int(a.Sequence - b.Sequence) })
+	return slices.CompactFunc(all, func(a, b SelectedEvent) bool { return a.Sequence == b.Sequence })
 }
 
 // maxTraced is for how many events at once derived events are looked up.
 const maxTraced = 500
 
 // addDerived returns some events, followed by everything made from them.
-func addDerived(ctx context.Context, v earshot.View, all []Event) ([]Event, error) {
+func addDerived(ctx context.Context, v earshot.View, all []SelectedEvent) ([]SelectedEvent, error) {
 	seen := make(map[int64]bool, len(all))
 	for _, d := range all {
 		seen[d.Sequence] = true
@@ -261,8 +258,8 @@ func addDerived(ctx context.Context, v earshot.View, all []Event) ([]Event, erro
 			ids = append(ids, d.ID)
 		}
 		from += len(ids)
-		more, err := Collect(v.QueryContext(ctx, `SELECT DISTINCT `+Columns+` FROM json_each(?) s CROSS JOIN derived d ON d.source = s.value
-			CROSS JOIN journal j ON j.id = d.event WHERE j.kind <> 'erased'`, journal.JSON(ids)))
+		more, err := CollectSelected(v.QueryContext(ctx, `SELECT DISTINCT `+SelectedColumns+` FROM json_each(?) s CROSS JOIN derived d ON d.source = s.value
+			CROSS JOIN journal j ON j.id = d.event WHERE j.kind <> 'erased'`, JSON(ids)))
 		if err != nil {
 			return nil, err
 		}
@@ -274,6 +271,6 @@ func addDerived(ctx context.Context, v earshot.View, all []Event) ([]Event, erro
 		}
 	}
 	derived := all[n:]
-	slices.SortFunc(derived, func(a, b Event) int { return int(a.Sequence - b.Sequence) })
+	slices.SortFunc(derived, func(a, b SelectedEvent) int { return int(a.Sequence - b.Sequence) })
 	return all, nil
 }
