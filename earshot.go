@@ -29,12 +29,6 @@ type RoomID string
 // Desk is the room of the machine that earshot runs on.
 const Desk RoomID = "desk"
 
-// A Path is the address of one agent of the house, such as
-// "/owner/agent/coder/sub/0": unique, readable, and never used again when the
-// agent is gone. What is at the end of it is found in a table; nobody reads
-// authority out of its segments. See package participants/paths.
-type Path string
-
 // A TurnID names one reply of an agent, from its first token to its last sound.
 type TurnID string
 

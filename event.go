@@ -240,8 +240,8 @@ type Agent struct {
 	ID       ParticipantID `json:"agent"`
 	Path     Path          `json:"path"`
 	User     ParticipantID `json:"user,omitempty"` // whose it is; empty for one of the house itself
-	PathKind string        `json:"kind,omitempty"` // see package participants/paths
-	Role     string        `json:"role,omitempty"` // selects engine and model; empty means the usual ones
+	PathKind PathKind      `json:"kind,omitempty"`
+	Role     Role          `json:"role,omitempty"`
 	Profile  *Profile      `json:"profile,omitempty"`
 
 	// Configured says that the configuration says what it is, and nobody else.

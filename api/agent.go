@@ -1,9 +1,6 @@
 package api
 
-import (
-	"earshot"
-	"earshot/participants/paths"
-)
+import "earshot"
 
 // An AgentInfo describes an agent. What is to be done to one is an [agents.Order].
 //
@@ -11,8 +8,8 @@ import (
 type AgentInfo struct {
 	ID    earshot.ParticipantID `json:"id"`
 	Path  earshot.Path          `json:"path"`
-	Kind  paths.Kind            `json:"kind"`
-	Role  paths.Role            `json:"role,omitempty"`
+	Kind  earshot.PathKind      `json:"kind"`
+	Role  earshot.Role          `json:"role,omitempty"`
 	User  earshot.ParticipantID `json:"user,omitempty"` // whose it is
 	State string                `json:"state"`          // active, sleeping or ended
 

@@ -69,7 +69,7 @@ func (d *Daemon) order(ctx context.Context, by participants.Participant, o agent
 func (d *Daemon) announce(by earshot.ParticipantID, act earshot.Act, r agents.Record, in ...agents.Record) {
 	e := earshot.Event{
 		At: time.Now(), Author: by, Visibility: earshot.Visibility{Scope: earshot.System},
-		Body: earshot.Agent{Act: act, ID: r.ID, Path: r.Path, User: r.User, PathKind: string(r.Kind)},
+		Body: earshot.Agent{Act: act, ID: r.ID, Path: r.Path, User: r.User, PathKind: r.Kind},
 	}
 	for _, there := range d.rooms.now() {
 		if slices.ContainsFunc(in, func(a agents.Record) bool { return a.SitsIn(there.is.ID) }) {

@@ -7,7 +7,6 @@ import (
 	"earshot"
 	"earshot/participants"
 	"earshot/participants/agents"
-	"earshot/participants/paths"
 )
 
 // An agentDirectory holds the agents that there are at the moment.
@@ -20,7 +19,7 @@ type agentDirectory struct {
 
 // recordOf returns an agent as an event says it is.
 func recordOf(a earshot.Agent) agents.Record {
-	r := agents.Record{ID: a.ID, Path: a.Path, User: a.User, Kind: paths.Kind(a.PathKind), Role: paths.Role(a.Role), Configured: a.Configured}
+	r := agents.Record{ID: a.ID, Path: a.Path, User: a.User, Kind: a.PathKind, Role: a.Role, Configured: a.Configured}
 	if a.Profile != nil {
 		r.Profile = *a.Profile
 	}

@@ -15,7 +15,6 @@ import (
 	"earshot/internal/terminal"
 	"earshot/participants"
 	"earshot/participants/agents"
-	"earshot/participants/paths"
 )
 
 // A Job is a day that another process is to perform. It is sent as one line of JSON, and
@@ -97,7 +96,7 @@ func read(from *json.Decoder, n int) (all []earshot.Event, err error) {
 // staffOf returns the agents of a configuration.
 func staffOf(cfg *config.Config) []agents.Record {
 	all := []agents.Record{{
-		ID: participants.Agent, User: participants.Owner, Kind: paths.Agent, Role: paths.RoleUser, Configured: true,
+		ID: participants.Agent, User: participants.Owner, Kind: earshot.PathAgent, Role: earshot.RoleUser, Configured: true,
 		Profile: earshot.Profile{
 			Name: participants.OneLine(cfg.Executive.Name), Prompt: earshot.Text(cfg.Executive.Conversational.SystemPrompt), AutoReply: true,
 		},

@@ -17,7 +17,6 @@ import (
 	"earshot/executive/room"
 	"earshot/participants"
 	"earshot/participants/agents"
-	"earshot/participants/paths"
 )
 
 // A simulation is where a day is performed.
@@ -299,7 +298,7 @@ type agentSpawner struct{ *simulation }
 var errNobody = errors.New("nobody was made for that")
 
 // Spawn implements [exchange.Spawner].
-func (s agentSpawner) Spawn(_ context.Context, _ earshot.ParticipantID, _ earshot.Path, _ paths.Kind, p earshot.Profile) (agents.Record, error) {
+func (s agentSpawner) Spawn(_ context.Context, _ earshot.ParticipantID, _ earshot.Path, _ earshot.PathKind, p earshot.Profile) (agents.Record, error) {
 	a, ok := s.record.spawned()
 	if !ok {
 		return agents.Record{}, errNobody

@@ -19,7 +19,6 @@ import (
 	"earshot/llm/llmtest"
 	"earshot/participants"
 	"earshot/participants/agents"
-	"earshot/participants/paths"
 	"earshot/replay"
 )
 
@@ -61,7 +60,7 @@ func newVillage(t testing.TB) village {
 		v.actors.Actors = append(v.actors.Actors, participants.Actor{ID: id, Type: participants.Human, DisplayName: name, Handles: []string{"console:" + name}})
 	}
 	for _, name := range []string{"Earshot", "Coder", "Scout"} {
-		a := agents.Record{ID: earshot.ParticipantID("agent/" + name), Kind: paths.Agent, Role: paths.RoleUser, Profile: earshot.Profile{Name: name, AutoReply: true}}
+		a := agents.Record{ID: earshot.ParticipantID("agent/" + name), Kind: earshot.PathAgent, Role: earshot.RoleUser, Profile: earshot.Profile{Name: name, AutoReply: true}}
 		switch name {
 		case "Earshot":
 			a.ID = participants.Agent
@@ -282,7 +281,7 @@ func TestConfiguredAgent(t *testing.T) {
 	})
 	came := events[0]
 	came.ID, came.From, came.Author, came.Via = "came", earshot.Handle{Provider: "earshot", ID: "agent"}, "", ""
-	came.Body = earshot.Agent{Act: earshot.Created, ID: v.agents[1].ID, PathKind: string(paths.Agent), Configured: true, Profile: &v.agents[1].Profile}
+	came.Body = earshot.Agent{Act: earshot.Created, ID: v.agents[1].ID, PathKind: earshot.PathAgent, Configured: true, Profile: &v.agents[1].Profile}
 	for i := range events {
 		events[i].Sequence++
 	}

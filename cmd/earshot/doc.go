@@ -111,9 +111,9 @@
 //
 // [earshot/participants] knows who exists and who is there: people and agents,
 // the handles by which providers know them, what they may be called, whom
-// somebody may say to be, and which comings and goings are announced. Agents have
-// addresses, which [earshot/participants/paths] builds and reads, and stand in a
-// directory, [earshot/participants/agents], that is kept by the journal.
+// somebody may say to be, and which comings and goings are announced. Agents stand
+// in a directory, [earshot/participants/agents], that is kept by the journal; it builds
+// and reads their addresses too.
 // [earshot/conversation] finds out whom a text addresses, renders the envelope by
 // which a model sees who said what, takes envelopes out of replies, and decides
 // whether something that was said aloud is for the agent. A voice is somebody

@@ -14,14 +14,13 @@ import (
 	"earshot/internal/terminal"
 	"earshot/participants"
 	"earshot/participants/agents"
-	"earshot/participants/paths"
 )
 
 // RoomsText returns the rooms of an agent.
 func RoomsText(p api.AgentInfo) string {
 	switch {
 	case len(p.Rooms) > 0:
-	case p.Kind == paths.Agent:
+	case p.Kind == earshot.PathAgent:
 		return agents.Everywhere
 	default:
 		return "-" // it is wherever others call it

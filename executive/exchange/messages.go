@@ -20,7 +20,6 @@ import (
 	"earshot/llm"
 	"earshot/participants"
 	"earshot/participants/agents"
-	"earshot/participants/paths"
 )
 
 const (
@@ -37,7 +36,7 @@ const (
 // and give up when ctx ends.
 type Spawner interface {
 	// Spawn makes an agent below another, on behalf of that one.
-	Spawn(ctx context.Context, by earshot.ParticipantID, parent earshot.Path, kind paths.Kind, p earshot.Profile) (agents.Record, error)
+	Spawn(ctx context.Context, by earshot.ParticipantID, parent earshot.Path, kind earshot.PathKind, p earshot.Profile) (agents.Record, error)
 
 	// Finish ends an agent that was made by Spawn.
 	Finish(ctx context.Context, by, id earshot.ParticipantID) error
@@ -199,7 +198,7 @@ func (a *Asker) delegate(ctx context.Context, task earshot.Text) (tool.Answer, e
 	if err := a.mayAsk(); err != nil {
 		return tool.Answer{}, err
 	}
-	helper, err := a.Spawner.Spawn(ctx, a.Agent.ID, a.Agent.Path, paths.Sub, earshot.Profile{Prompt: a.Agent.Prompt, Version: a.Agent.Version})
+	helper, err := a.Spawner.Spawn(ctx, a.Agent.ID, a.Agent.Path, earshot.PathSub, earshot.Profile{Prompt: a.Agent.Prompt, Version: a.Agent.Version})
 	if err != nil {
 		a.Log.Warn("no agent could be created for a task", "agent", a.Agent.ID, "err", err)
 		return tool.Answer{}, errors.New("nobody could be made for the task; do it yourself")

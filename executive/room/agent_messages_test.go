@@ -20,7 +20,6 @@ import (
 	"earshot/llm/llmtest"
 	"earshot/participants"
 	"earshot/participants/agents"
-	"earshot/participants/paths"
 )
 
 // between returns what agents wrote to each other, in order.
@@ -438,7 +437,7 @@ type workers struct {
 	fails error
 }
 
-func (w *workers) Spawn(_ context.Context, _ earshot.ParticipantID, parent earshot.Path, kind paths.Kind, p earshot.Profile) (agents.Record, error) {
+func (w *workers) Spawn(_ context.Context, _ earshot.ParticipantID, parent earshot.Path, kind earshot.PathKind, p earshot.Profile) (agents.Record, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.fails != nil {

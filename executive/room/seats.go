@@ -12,7 +12,6 @@ import (
 	"earshot/executive/seat"
 	"earshot/participants"
 	"earshot/participants/agents"
-	"earshot/participants/paths"
 )
 
 // agents returns the agents with a seat in the room, the main one first. There is always one.
@@ -22,7 +21,7 @@ func (r *Room) agents() []agents.Record {
 			return list
 		}
 	}
-	return []agents.Record{{ID: participants.Agent, Role: paths.RoleUser, Profile: earshot.Profile{Name: r.cfg.Settings().Name}}}
+	return []agents.Record{{ID: participants.Agent, Role: earshot.RoleUser, Profile: earshot.Profile{Name: r.cfg.Settings().Name}}}
 }
 
 // seatOf returns the seat of an agent, or nil if it has none.

@@ -19,7 +19,7 @@ type tree map[string]string
 
 var rules = []rule{
 	{"imports", imports, tree{
-		"api/x.go":                       "package api\nimport (\"time\"; \"earshot\"; \"earshot/participants/paths\"; \"earshot/executive/room\"; \"example.org/x\")",
+		"api/x.go":                       "package api\nimport (\"time\"; \"earshot\"; \"earshot/participants/agents\"; \"earshot/executive/room\"; \"example.org/x\")",
 		"attic/x.go":                     "package attic",
 		"earshot.go":                     "package earshot\nimport \"earshot/internal/field\"",
 		"event.go":                       "package earshot\nimport \"example.org/x\"",

@@ -12,7 +12,6 @@ import (
 	"earshot/internal/testkit"
 	"earshot/participants"
 	"earshot/participants/agents"
-	"earshot/participants/paths"
 )
 
 // recalled is from how many events a dialogue is rebuilt, as in the daemon.
@@ -42,12 +41,12 @@ func staff(part []byte) ([]agents.Record, error) {
 func agent(l string) (agents.Record, error) {
 	name, rest, _ := strings.Cut(l, " ")
 	id := strings.ToLower(name)
-	path, err := paths.Of(string(participants.Owner), paths.Agent, id)
+	path, err := agents.PathOf(string(participants.Owner), earshot.PathAgent, id)
 	if err != nil {
 		return agents.Record{}, err
 	}
 	a := agents.Record{
-		ID: earshot.ParticipantID(id), Path: path, Kind: paths.Agent, Role: paths.RoleUser,
+		ID: earshot.ParticipantID(id), Path: path, Kind: earshot.PathAgent, Role: earshot.RoleUser,
 		Profile: earshot.Profile{Name: name, AutoReply: true},
 	}
 	for rest = strings.TrimSpace(rest); rest != ""; rest = strings.TrimSpace(rest) {

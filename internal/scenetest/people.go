@@ -10,7 +10,6 @@ import (
 	"earshot"
 	"earshot/participants"
 	"earshot/participants/agents"
-	"earshot/participants/paths"
 )
 
 // cast reads the part people, which lists the people of a scene.
@@ -41,7 +40,7 @@ func (s *Scene) Cast() (participants.Config, []agents.Record) {
 	setup, seats := s.setup(), s.seats()
 	for _, a := range setup.Agents {
 		if !slices.ContainsFunc(seats, func(r agents.Record) bool { return r.ID == a.ID }) {
-			seats = append(seats, agents.Record{ID: a.ID, Kind: paths.Agent, Profile: earshot.Profile{Name: a.Name, Description: a.Description, Rooms: []earshot.RoomID{"elsewhere"}}})
+			seats = append(seats, agents.Record{ID: a.ID, Kind: earshot.PathAgent, Profile: earshot.Profile{Name: a.Name, Description: a.Description, Rooms: []earshot.RoomID{"elsewhere"}}})
 		}
 	}
 	return setup.Actors, seats

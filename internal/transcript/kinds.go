@@ -6,7 +6,6 @@ import (
 
 	"earshot"
 	"earshot/participants"
-	"earshot/participants/paths"
 	"earshot/store"
 )
 
@@ -22,7 +21,7 @@ var Told = append(slices.Clone(Spoken), earshot.KindPresence, earshot.KindMode, 
 // agent, and that agents come and go with a task.
 func IsHousekeeping(e earshot.Event) bool {
 	a, ok := e.Body.(earshot.Agent)
-	return ok && (a.ID == participants.Agent || paths.Kind(a.PathKind).Below())
+	return ok && (a.ID == participants.Agent || a.PathKind.Below())
 }
 
 // MergeSeen adds what was seen to some events, the newest so many of those that there are:

@@ -8,7 +8,6 @@ import (
 	"earshot"
 	"earshot/api"
 	"earshot/participants"
-	"earshot/participants/paths"
 )
 
 const (
@@ -202,7 +201,7 @@ func (p *transcript) take(e earshot.Event, old bool) {
 			p.call(b.ID, b.Profile.Name, true)
 		}
 		p.agents[b.ID] = true
-		if b.ID == participants.Agent || paths.Kind(b.PathKind).Below() {
+		if b.ID == participants.Agent || b.PathKind.Below() {
 			return
 		}
 	case earshot.Decision:

@@ -12,6 +12,23 @@
 //
 // An agent belongs to a user. This is either the owner or a subuser, which is an additional user
 // with its own agents, reached through a gateway; see [Reaches].
+//
+// A path is only an address, built by [PathOf] and [ChildPath] and parsed by [ParsePath]:
+//
+//	/<user>/<connector>        where an agent is met: console, desktop, discord
+//	/<user>/agent/<name>       one with a permanent name
+//	/<user>/cron/<id>          one that works on a schedule
+//	/<user>/task/<id>          one that works on one task
+//	/<user>/subuser/<id>       the gateway to those of a subuser
+//	/system/<tag>              one of the program itself
+//	<any of them>/sub/<n>      one that another made
+//	<any of them>/memory       one that remembers for another
+//	<any of them>/search/<n>   one that looks something up for another
+//
+// The user of a path is a person, a group, which has its own user ID, or a subuser. Each word of it
+// is in small letters and in its only spelling, so two paths are the same if their bytes are. The
+// words that have a meaning here cannot be used anywhere else in a path, nor can words that look
+// like them.
 package agents
 
 import (
@@ -20,7 +37,6 @@ import (
 
 	"earshot"
 	"earshot/participants"
-	"earshot/participants/paths"
 )
 
 // A Record is one live agent. It is shared and must not be changed.
@@ -28,8 +44,8 @@ type Record struct {
 	ID   earshot.ParticipantID
 	Path earshot.Path
 	User earshot.ParticipantID // the user it belongs to; empty for an agent of the program itself
-	Kind paths.Kind
-	Role paths.Role
+	Kind earshot.PathKind
+	Role earshot.Role
 
 	// Configured says that the agent is set in the configuration, and can be changed only there.
 	Configured bool
@@ -41,7 +57,7 @@ type Record struct {
 // everywhere unless their rooms are listed; others sit only in listed rooms.
 func (r Record) SitsIn(room earshot.RoomID) bool {
 	if len(r.Rooms) == 0 {
-		return r.Kind == paths.Agent
+		return r.Kind == earshot.PathAgent
 	}
 	return slices.Contains(r.Rooms, room)
 }
@@ -63,7 +79,7 @@ func (r Record) participant() participants.Participant {
 // event returns the event that says what happened to the agent.
 func (r Record) event(act earshot.Act) earshot.Agent {
 	a := earshot.Agent{
-		Act: act, ID: r.ID, Path: r.Path, User: r.User, PathKind: string(r.Kind), Role: string(r.Role), Configured: r.Configured,
+		Act: act, ID: r.ID, Path: r.Path, User: r.User, PathKind: r.Kind, Role: r.Role, Configured: r.Configured,
 	}
 	if act != earshot.Ended {
 		a.Profile = new(r.Profile)
@@ -73,7 +89,7 @@ func (r Record) event(act earshot.Act) earshot.Agent {
 
 // recorded returns the agent that an event describes.
 func recorded(a earshot.Agent) Record {
-	r := Record{ID: a.ID, Path: a.Path, User: a.User, Kind: paths.Kind(a.PathKind), Role: paths.Role(a.Role), Configured: a.Configured}
+	r := Record{ID: a.ID, Path: a.Path, User: a.User, Kind: a.PathKind, Role: a.Role, Configured: a.Configured}
 	if a.Profile != nil {
 		r.Profile = *a.Profile
 	}

@@ -7,7 +7,7 @@ import (
 
 	"earshot"
 	"earshot/participants"
-	"earshot/participants/paths"
+	"earshot/participants/agents"
 )
 
 // crowd returns an open house in which many agents live, and some have ended.
@@ -16,11 +16,11 @@ func crowd(b *testing.B, live, dead int) *house {
 	h := newHouse(b)
 	parent := h.create(earshot.Profile{Name: "Parent"})
 	event := func(act earshot.Act, i int) earshot.Event {
-		path, err := paths.Child(parent.Path, paths.Sub, i)
+		path, err := agents.ChildPath(parent.Path, earshot.PathSub, i)
 		if err != nil {
 			b.Fatal(err)
 		}
-		a := earshot.Agent{Act: act, ID: earshot.ParticipantID(fmt.Sprintf("%026d", 1<<40+i)), Path: path, User: participants.Owner, PathKind: string(paths.Sub)}
+		a := earshot.Agent{Act: act, ID: earshot.ParticipantID(fmt.Sprintf("%026d", 1<<40+i)), Path: path, User: participants.Owner, PathKind: earshot.PathSub}
 		return earshot.Event{At: h.setup.Now(), Room: earshot.Desk, Visibility: earshot.Visibility{Scope: earshot.System}, Body: a}
 	}
 	for i := 0; i < live+dead; i += 1000 {
@@ -69,7 +69,7 @@ func BenchmarkSpawn(b *testing.B) {
 	h := newHouse(b)
 	parent := h.create(earshot.Profile{Name: "Parent"})
 	for b.Loop() {
-		r, err := h.book.Spawn(b.Context(), parent.ID, parent.Path, paths.Sub, earshot.Profile{})
+		r, err := h.book.Spawn(b.Context(), parent.ID, parent.Path, earshot.PathSub, earshot.Profile{})
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -10,7 +10,6 @@ import (
 
 	"earshot"
 	"earshot/participants"
-	"earshot/participants/paths"
 )
 
 // The limits of live agents. Each named agent is in every prompt; each of the others is a line in
@@ -26,9 +25,9 @@ func (b *Directory) Create(ctx context.Context, by participants.Participant, use
 	if err := operates(by, "make an agent"); err != nil {
 		return Record{}, err
 	}
-	r := Record{User: cmp.Or(user, participants.Owner), Kind: paths.Agent, Profile: p}
+	r := Record{User: cmp.Or(user, participants.Owner), Kind: earshot.PathAgent, Profile: p}
 	return b.birth(ctx, by.ID, r, func(ctx context.Context, v earshot.View) (earshot.Path, error) {
-		return vacant(ctx, v, string(r.User), paths.Slug(p.Name), 1)
+		return vacant(ctx, v, string(r.User), Slug(p.Name), 1)
 	})
 }
 
@@ -39,15 +38,15 @@ func (b *Directory) Ensure(ctx context.Context, by participants.Participant, pat
 	if r, err := b.Resolve(ctx, path); err == nil || !errors.Is(err, ErrUnknown) {
 		return r, err
 	}
-	at, err := paths.Parse(path)
+	at, err := ParsePath(path)
 	switch {
 	case err != nil:
 		return Record{}, err
 	case at.Kind.Indexed():
 		return Record{}, participants.Refuse(ErrUnknown, fmt.Sprintf("there is no agent at %q, and numbers are assigned automatically", shown(path)), "spawn one below "+shown(at.Parent))
-	case at.Kind == paths.Subuser && at.User != string(participants.Owner):
+	case at.Kind == earshot.PathSubuser && at.User != string(participants.Owner):
 		return Record{}, participants.Refuse(ErrNotYours, "a subuser has no subusers of its own", "make it one of the owner's")
-	case at.Kind == paths.Subuser:
+	case at.Kind == earshot.PathSubuser:
 		if _, err := subuserPath(at.Name); err != nil {
 			return Record{}, err
 		}
@@ -55,10 +54,10 @@ func (b *Directory) Ensure(ctx context.Context, by participants.Participant, pat
 	if err := operates(by, "make an agent"); err != nil {
 		return Record{}, err
 	}
-	if p.Name == "" && at.Kind == paths.Agent {
+	if p.Name == "" && at.Kind == earshot.PathAgent {
 		p.Name = at.Name
 	}
-	if p.Name == "" && at.Kind == paths.Subuser {
+	if p.Name == "" && at.Kind == earshot.PathSubuser {
 		p.Name = gatewayName(at.Name)
 	}
 	r, err := b.birth(ctx, by.ID, Record{User: earshot.ParticipantID(at.User), Kind: at.Kind, Profile: p}, exactly(path))
@@ -73,7 +72,7 @@ func (b *Directory) Ensure(ctx context.Context, by participants.Participant, pat
 // Spawn makes an agent below another, for the benefit of that one: a sub or a search, each with the
 // next number, or its only memory. by is who requests it, usually the parent agent itself. The new
 // agent has no name of its own; it is labelled after its parent.
-func (b *Directory) Spawn(ctx context.Context, by earshot.ParticipantID, parent earshot.Path, kind paths.Kind, p earshot.Profile) (Record, error) {
+func (b *Directory) Spawn(ctx context.Context, by earshot.ParticipantID, parent earshot.Path, kind earshot.PathKind, p earshot.Profile) (Record, error) {
 	if !kind.Below() {
 		return Record{}, participants.Refuse(ErrProfile, fmt.Sprintf("an agent of kind %q cannot be below another agent", kind), "spawn a sub, a search or a memory")
 	}
@@ -92,7 +91,7 @@ func (b *Directory) Spawn(ctx context.Context, by earshot.ParticipantID, parent 
 		case above.dead:
 			return "", dead(parent)
 		}
-		return paths.Child(parent, kind, above.next[kind])
+		return ChildPath(parent, kind, above.next[kind])
 	})
 }
 
@@ -197,7 +196,7 @@ func (b *Directory) space(r Record) error {
 	if len(b.live) >= mostAlive || named >= mostNamed {
 		return participants.Refuse(ErrFull, fmt.Sprintf("there are %d agents already, %d of them with a name", len(b.live), named), "end agents that nobody needs: earshot agents")
 	}
-	if gate, _ := paths.Of(string(participants.Owner), paths.Subuser, string(r.User)); r.User != "" && r.User != participants.Owner && b.live[gate] == nil {
+	if gate, _ := PathOf(string(participants.Owner), earshot.PathSubuser, string(r.User)); r.User != "" && r.User != participants.Owner && b.live[gate] == nil {
 		return participants.Refuse(ErrUnknown, fmt.Sprintf("there is no user %q", r.User), "make it a subuser first")
 	}
 	return nil
@@ -216,7 +215,7 @@ func vacant(ctx context.Context, v earshot.View, user, slug string, n int) (ears
 		if n > 1 {
 			name = fmt.Sprintf("%s-%d", slug, n)
 		}
-		path, err := paths.Of(user, paths.Agent, name)
+		path, err := PathOf(user, earshot.PathAgent, name)
 		if err != nil {
 			return "", err
 		}

@@ -9,7 +9,6 @@ import (
 	"earshot"
 	"earshot/participants"
 	"earshot/participants/agents"
-	"earshot/participants/paths"
 )
 
 // TestRefusals: people without the right to change agents are refused, and so are invalid profiles.
@@ -17,7 +16,7 @@ import (
 func TestRefusals(t *testing.T) {
 	h := newHouse(t)
 	coder := h.create(earshot.Profile{Name: "Coder", Rooms: []earshot.RoomID{"kitchen"}, Main: true})
-	sub, err := h.book.Spawn(t.Context(), coder.ID, coder.Path, paths.Sub, earshot.Profile{})
+	sub, err := h.book.Spawn(t.Context(), coder.ID, coder.Path, earshot.PathSub, earshot.Profile{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,16 +68,16 @@ func TestRefusals(t *testing.T) {
 		{"a room that is not", like(func(p *earshot.Profile) { p.Rooms = []earshot.RoomID{"den", "attic"} }), agents.ErrProfile, `rooms[1]: is "attic"; must be one of the rooms: desk, kitchen, den`},
 		{"a room twice", like(func(p *earshot.Profile) { p.Rooms = []earshot.RoomID{"den", "den"} }), agents.ErrProfile, "listed already"},
 		{"a second main agent", create(owner, earshot.Profile{Name: "Second", Main: true}), agents.ErrProfile, "Coder is the main agent there already"},
-		{"below the dead", second(h.book.Spawn(ctx, "x", "/owner/agent/nobody", paths.Sub, earshot.Profile{})), agents.ErrUnknown, "no agent at"},
-		{"below, of a kind that stands by itself", second(h.book.Spawn(ctx, "x", coder.Path, paths.Agent, earshot.Profile{})), agents.ErrProfile, "cannot be below another"},
+		{"below the dead", second(h.book.Spawn(ctx, "x", "/owner/agent/nobody", earshot.PathSub, earshot.Profile{})), agents.ErrUnknown, "no agent at"},
+		{"below, of a kind that stands by itself", second(h.book.Spawn(ctx, "x", coder.Path, earshot.PathAgent, earshot.Profile{})), agents.ErrProfile, "cannot be below another"},
 		{"a number of one's own", second(h.book.Ensure(ctx, owner, coder.Path+"/sub/7", earshot.Profile{})), agents.ErrUnknown, "numbers are assigned automatically"},
-		{"what is no path", second(h.book.Ensure(ctx, owner, "/x", earshot.Profile{})), paths.ErrPath, "is not a path"},
+		{"what is no path", second(h.book.Ensure(ctx, owner, "/x", earshot.Profile{})), agents.ErrPath, "is not a path"},
 		{"a path like another", second(h.book.Ensure(ctx, owner, "/owner/agent/c0der", earshot.Profile{Name: "Zed"})), agents.ErrTaken, "could be mistaken for"},
 		{"an agent of nobody", second(h.book.Ensure(ctx, owner, "/family/agent/tutor", earshot.Profile{Rooms: []earshot.RoomID{"den"}})), agents.ErrUnknown, `no user "family"`},
 		{"a subuser's subuser", second(h.book.Ensure(ctx, owner, "/family/subuser/kids", earshot.Profile{})), agents.ErrNotYours, "no subusers of its own"},
 		{"a subuser that is the owner", second(h.book.Subuser(ctx, owner, "Owner", earshot.Profile{})), agents.ErrTaken, "taken for the owner"},
 		{"a subuser that looks like the owner", second(h.book.Ensure(ctx, owner, "/owner/subuser/0wner", earshot.Profile{})), agents.ErrTaken, "taken for the owner"},
-		{"a subuser that is a word", second(h.book.Subuser(ctx, owner, "memory", earshot.Profile{})), paths.ErrPath, "has a special meaning"},
+		{"a subuser that is a word", second(h.book.Subuser(ctx, owner, "memory", earshot.Profile{})), agents.ErrPath, "has a special meaning"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			if !errors.Is(tt.err, tt.want) || !strings.Contains(tt.err.Error(), tt.says) {
@@ -111,7 +110,7 @@ func TestEnsure(t *testing.T) {
 	h := newHouse(t)
 	for _, tt := range []struct {
 		path earshot.Path
-		role paths.Role
+		role earshot.Role
 		name string
 	}{
 		{"/owner/console", "user", "console of owner"},
@@ -217,7 +216,7 @@ func TestSubuser(t *testing.T) {
 	if err != nil || tutor.Path != "/family/agent/tutor" || tutor.User != "family" {
 		t.Fatalf("made %+v, %v", tutor, err)
 	}
-	helper, err := h.book.Spawn(ctx, tutor.ID, tutor.Path, paths.Sub, earshot.Profile{})
+	helper, err := h.book.Spawn(ctx, tutor.ID, tutor.Path, earshot.PathSub, earshot.Profile{})
 	if err != nil || helper.User != "family" {
 		t.Fatalf("spawned %+v, %v", helper, err)
 	}

@@ -8,7 +8,6 @@ import (
 	"earshot"
 	"earshot/internal/field"
 	"earshot/participants"
-	"earshot/participants/paths"
 )
 
 // Config is the section agents of the configuration: the agents besides the main one, which the
@@ -42,7 +41,7 @@ func (e Entry) profile() earshot.Profile {
 
 // Record returns the agent of an entry, without an ID and a path, which a [Directory] gives it.
 func (e Entry) Record() Record {
-	return Record{User: e.owner(), Kind: paths.Agent, Configured: true, Profile: e.profile()}
+	return Record{User: e.owner(), Kind: earshot.PathAgent, Configured: true, Profile: e.profile()}
 }
 
 func (e Entry) owner() earshot.ParticipantID {
@@ -107,7 +106,7 @@ func (e Entry) checkUser() error {
 	if err != nil {
 		return field.Errorf("user", "cannot be used: %v", err)
 	}
-	at, err := paths.Parse(path)
+	at, err := ParsePath(path)
 	if _, odd := participants.CheckAgent(gatewayName(e.User)); odd != nil || err != nil || at.Name != e.User {
 		return field.Errorf("user", "is %q; must be one word of small letters, digits and - . _, such as family", participants.OneLine(e.User))
 	}

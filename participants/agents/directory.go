@@ -11,7 +11,6 @@ import (
 
 	"earshot"
 	"earshot/participants"
-	"earshot/participants/paths"
 )
 
 // A Journal records changes, each in one step with the decision that leads to it. The store is one.
@@ -196,7 +195,7 @@ func (b *Directory) take(a earshot.Agent) {
 func (b *Directory) add(r *Record) {
 	_, again := b.live[r.Path]
 	b.live[r.Path], b.ids[r.ID] = r, r
-	if up := paths.Parent(r.Path); up != "" && !again {
+	if up := ParentPath(r.Path); up != "" && !again {
 		if b.below[up] == nil {
 			b.below[up] = make(map[earshot.Path]bool)
 		}
@@ -208,7 +207,7 @@ func (b *Directory) add(r *Record) {
 // seat updates whether an agent may have a seat in a room.
 func (b *Directory) seat(r *Record) {
 	i := slices.IndexFunc(b.seats, func(s *Record) bool { return s.ID == r.ID })
-	switch may := r.Kind == paths.Agent || len(r.Rooms) > 0; {
+	switch may := r.Kind == earshot.PathAgent || len(r.Rooms) > 0; {
 	case i >= 0 && may:
 		b.seats[i] = r
 	case i >= 0:
@@ -237,7 +236,7 @@ func (b *Directory) remove(path earshot.Path) {
 	delete(b.live, path)
 	delete(b.ids, r.ID)
 	delete(b.below, path)
-	if up := paths.Parent(path); up != "" {
+	if up := ParentPath(path); up != "" {
 		delete(b.below[up], path)
 	}
 	b.seats = slices.DeleteFunc(b.seats, func(s *Record) bool { return s == r })

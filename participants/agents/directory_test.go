@@ -7,7 +7,6 @@ import (
 	"earshot"
 	"earshot/participants"
 	"earshot/participants/agents"
-	"earshot/participants/paths"
 )
 
 // TestAnAgentsLife makes an agent and one below it, ends both, and checks each step, also after a
@@ -19,11 +18,11 @@ func TestAnAgentsLife(t *testing.T) {
 		t.Fatalf("the main agent is %+v, %v", main, err)
 	}
 	coder := h.create(earshot.Profile{Name: "Coder", Description: "writes code", AutoReply: true})
-	if coder.Path != "/owner/agent/coder" || coder.Kind != paths.Agent || coder.Role != paths.RoleUser || coder.User != participants.Owner {
+	if coder.Path != "/owner/agent/coder" || coder.Kind != earshot.PathAgent || coder.Role != earshot.RoleUser || coder.User != participants.Owner {
 		t.Errorf("made %+v", coder)
 	}
-	sub, err := h.book.Spawn(t.Context(), coder.ID, coder.Path, paths.Sub, earshot.Profile{Name: "ignored"})
-	if err != nil || sub.Path != "/owner/agent/coder/sub/0" || sub.Role != paths.RoleSubagent || sub.Name != "" {
+	sub, err := h.book.Spawn(t.Context(), coder.ID, coder.Path, earshot.PathSub, earshot.Profile{Name: "ignored"})
+	if err != nil || sub.Path != "/owner/agent/coder/sub/0" || sub.Role != earshot.RoleSubagent || sub.Name != "" {
 		t.Fatalf("spawned %+v, %v", sub, err)
 	}
 	if p, ok := h.people.Find("coder"); !ok || p.ID != coder.ID || p.Type != participants.Internal {
@@ -69,7 +68,7 @@ func TestNobodyWaitsForThem(t *testing.T) {
 	coder := h.create(earshot.Profile{Name: "Coder"})
 	at := coder.Path
 	var gone []earshot.Path
-	spawn := func(parent earshot.Path, kind paths.Kind) earshot.Path {
+	spawn := func(parent earshot.Path, kind earshot.PathKind) earshot.Path {
 		r, err := h.book.Spawn(t.Context(), coder.ID, parent, kind, earshot.Profile{})
 		if err != nil {
 			t.Fatal(err)
@@ -77,10 +76,10 @@ func TestNobodyWaitsForThem(t *testing.T) {
 		return r.Path
 	}
 	for range 12 {
-		gone = append(gone, spawn(at, paths.Sub))
+		gone = append(gone, spawn(at, earshot.PathSub))
 	}
-	gone = append(gone, spawn(gone[1], paths.Sub), spawn(gone[11], paths.Search), spawn(gone[1]+"/sub/0", paths.Sub))
-	memory := spawn(at, paths.Memory)
+	gone = append(gone, spawn(gone[1], earshot.PathSub), spawn(gone[11], earshot.PathSearch), spawn(gone[1]+"/sub/0", earshot.PathSub))
+	memory := spawn(at, earshot.PathMemory)
 	h.restart()
 	for range 2 { // the second time there is nothing to do
 		if err := h.book.Clear(t.Context()); err != nil {

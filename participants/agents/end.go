@@ -7,7 +7,6 @@ import (
 
 	"earshot"
 	"earshot/participants"
-	"earshot/participants/paths"
 )
 
 // End ends an agent for ever, with all agents below it and, for a gateway, with all agents of its
@@ -39,7 +38,7 @@ func (b *Directory) Clear(ctx context.Context) error {
 	defer done()
 	var left []Record
 	for _, r := range b.List() { // sorted by path, so children come after their parent
-		if n := len(left); r.Kind.Indexed() && (n == 0 || !paths.Within(r.Path, left[n-1].Path)) {
+		if n := len(left); r.Kind.Indexed() && (n == 0 || !Within(r.Path, left[n-1].Path)) {
 			left = append(left, r)
 		}
 	}

@@ -10,7 +10,6 @@ import (
 
 	"earshot"
 	"earshot/participants"
-	"earshot/participants/paths"
 )
 
 // An Order is a change of an agent that somebody wants, wherever they asked for it.
@@ -135,7 +134,7 @@ func (b *Directory) Execute(ctx context.Context, by participants.Participant, o 
 func (b *Directory) made(ctx context.Context, by participants.Participant, o Order) (Record, error) {
 	user := cmp.Or(o.User, participants.Owner)
 	if user != participants.Owner {
-		gate, err := paths.Of(string(participants.Owner), paths.Subuser, string(user))
+		gate, err := PathOf(string(participants.Owner), earshot.PathSubuser, string(user))
 		if err != nil {
 			return Record{}, err
 		}

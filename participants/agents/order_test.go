@@ -9,7 +9,6 @@ import (
 
 	"earshot"
 	"earshot/participants/agents"
-	"earshot/participants/paths"
 )
 
 // edit returns an edit from "key=value" strings.
@@ -50,7 +49,7 @@ func TestOrders(t *testing.T) {
 	if r, err := h.book.Find(t.Context(), "writer"); err != nil || r.ID != made.ID || r.Instructions() != "You write." {
 		t.Errorf("found %+v, %v", r, err)
 	}
-	sub, err := h.book.Spawn(t.Context(), made.ID, made.Path, paths.Sub, earshot.Profile{})
+	sub, err := h.book.Spawn(t.Context(), made.ID, made.Path, earshot.PathSub, earshot.Profile{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,7 +78,7 @@ func TestOrdersOfASubuser(t *testing.T) {
 			t.Errorf("made %+v, %v", r, err)
 		}
 	}
-	if r, err := h.book.Find(t.Context(), "family gateway"); err != nil || r.Kind != paths.Subuser {
+	if r, err := h.book.Find(t.Context(), "family gateway"); err != nil || r.Kind != earshot.PathSubuser {
 		t.Errorf("the gateway is %+v, %v", r, err)
 	}
 }

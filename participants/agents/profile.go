@@ -11,7 +11,6 @@ import (
 	"earshot"
 	"earshot/internal/field"
 	"earshot/participants"
-	"earshot/participants/paths"
 )
 
 const (
@@ -33,7 +32,7 @@ type profileScope struct {
 func (b *Directory) profile(r Record) (earshot.Profile, error) {
 	p := r.Profile
 	faults := []error{profileScope{b.setup.Rooms, b.setup.Engines}.check(p), homeless(r.User, p)}
-	if p.Name != "" || !r.Kind.Below() && (r.Kind == paths.Agent || r.Kind == paths.Subuser) {
+	if p.Name != "" || !r.Kind.Below() && (r.Kind == earshot.PathAgent || r.Kind == earshot.PathSubuser) {
 		var err error
 		if p.Name, err = participants.CheckAgent(p.Name); err != nil {
 			return p, err

@@ -14,7 +14,6 @@ import (
 	"earshot"
 	"earshot/participants"
 	"earshot/participants/agents"
-	"earshot/participants/paths"
 )
 
 // A model is what must be true of a directory: all agents ever acknowledged, alive or ended.
@@ -81,7 +80,7 @@ func (m *model) spawn(t *rapid.T) {
 	var wait sync.WaitGroup
 	for i := range children {
 		wait.Go(func() {
-			children[i], errs[i] = m.book.Spawn(m.t.Context(), up.ID, up.Path, paths.Sub, earshot.Profile{})
+			children[i], errs[i] = m.book.Spawn(m.t.Context(), up.ID, up.Path, earshot.PathSub, earshot.Profile{})
 		})
 	}
 	wait.Wait()
@@ -92,7 +91,7 @@ func (m *model) spawn(t *rapid.T) {
 		m.born(t, r)
 	}
 	for range children {
-		want, _ := paths.Child(up.Path, paths.Sub, m.next[up.Path])
+		want, _ := agents.ChildPath(up.Path, earshot.PathSub, m.next[up.Path])
 		if !slices.ContainsFunc(children, func(r agents.Record) bool { return r.Path == want }) {
 			t.Fatalf("no child at %s", want)
 		}
@@ -111,7 +110,7 @@ func (m *model) end(t *rapid.T) {
 		t.Fatal(err)
 	}
 	for p := range m.all {
-		m.ended[p] = m.ended[p] || paths.Within(p, r.Path)
+		m.ended[p] = m.ended[p] || agents.Within(p, r.Path)
 	}
 }
 
@@ -142,7 +141,7 @@ func (m *model) deadEnds(t *rapid.T) {
 	r := m.all[p]
 	_, found := m.book.ByID(r.ID)
 	_, ensured := m.book.Ensure(m.t.Context(), owner, p, earshot.Profile{Name: "Lazarus"})
-	_, spawned := m.book.Spawn(m.t.Context(), r.ID, p, paths.Sub, earshot.Profile{})
+	_, spawned := m.book.Spawn(m.t.Context(), r.ID, p, earshot.PathSub, earshot.Profile{})
 	_, changed := m.book.Change(m.t.Context(), owner, r.ID, func(p *earshot.Profile) { p.Description = "alive" })
 	ended := m.book.End(m.t.Context(), owner, r.ID)
 	if found || !errors.Is(ensured, agents.ErrDead) || !errors.Is(spawned, agents.ErrDead) || !errors.Is(changed, agents.ErrUnknown) || !errors.Is(ended, agents.ErrUnknown) {

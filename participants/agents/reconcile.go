@@ -8,7 +8,6 @@ import (
 
 	"earshot"
 	"earshot/participants"
-	"earshot/participants/paths"
 )
 
 // reconcile fills an empty directory from the journal, and reconciles both with the configuration,
@@ -65,7 +64,7 @@ type reconciliation struct {
 }
 
 func (p *reconciliation) make(ctx context.Context) error {
-	main := Record{ID: participants.Agent, User: participants.Owner, Kind: paths.Agent, Configured: true, Profile: p.setup.Main}
+	main := Record{ID: participants.Agent, User: participants.Owner, Kind: earshot.PathAgent, Configured: true, Profile: p.setup.Main}
 	if err := p.settle(ctx, main, p.ids[participants.Agent]); err != nil {
 		return err
 	}
@@ -102,7 +101,7 @@ func (p *reconciliation) rest() {
 // even one that somebody made at run time.
 func (p *reconciliation) existing(e Entry) *Record {
 	for _, r := range p.live {
-		if r.Kind == paths.Agent && r.ID != participants.Agent && r.User == e.owner() && participants.Key(r.Name) == participants.Key(e.Name) {
+		if r.Kind == earshot.PathAgent && r.ID != participants.Agent && r.User == e.owner() && participants.Key(r.Name) == participants.Key(e.Name) {
 			return r
 		}
 	}
@@ -130,13 +129,13 @@ func (p *reconciliation) create(ctx context.Context, r Record) (err error) {
 	if r.ID == "" {
 		r.ID = earshot.ParticipantID(p.setup.NewID())
 	}
-	slug := paths.Slug(r.Name)
-	for n := 1; r.Path == "" || p.looks[paths.Look(r.Path)]; n++ {
+	slug := Slug(r.Name)
+	for n := 1; r.Path == "" || p.looks[PathLook(r.Path)]; n++ {
 		if r.Path, err = vacant(ctx, p.view, string(r.User), slug, n); err != nil {
 			return err
 		}
 	}
-	p.looks[paths.Look(r.Path)] = true
+	p.looks[PathLook(r.Path)] = true
 	p.kept[r.ID] = true
 	p.fixed = append(p.fixed, r)
 	p.changes = append(p.changes, r.event(earshot.Created))
@@ -150,13 +149,13 @@ func (p *reconciliation) gateway(ctx context.Context, e Entry) error {
 		return nil
 	}
 	path, err := subuserPath(e.User)
-	if err != nil || p.live[path] != nil || p.looks[paths.Look(path)] {
+	if err != nil || p.live[path] != nil || p.looks[PathLook(path)] {
 		return err
 	}
 	if err := free(ctx, p.view, path); err != nil {
 		return fmt.Errorf("making the subuser %q, who has an agent in the configuration: %w", e.User, err)
 	}
-	r := Record{Path: path, User: participants.Owner, Kind: paths.Subuser, Role: paths.Subuser.Role()}
+	r := Record{Path: path, User: participants.Owner, Kind: earshot.PathSubuser, Role: earshot.PathSubuser.Role()}
 	r.Name, r.AutoReply = gatewayName(e.User), true
 	r.Name = p.name(r)
 	p.names = append(p.names, r.Name)

@@ -8,7 +8,6 @@ import (
 
 	"earshot"
 	"earshot/participants"
-	"earshot/participants/paths"
 )
 
 // Resolve returns the agent that lives at a path, and never makes one. The error is [ErrDead] if
@@ -150,12 +149,12 @@ func (b *Directory) label(r *Record) string {
 	if first := b.live[root(r.Path)]; first != nil {
 		name = first.Name
 	}
-	return paths.Label(r.Path, name)
+	return PathLabel(r.Path, name)
 }
 
 // root returns the path of the topmost ancestor of the agent at path; path itself if it has none.
 func root(path earshot.Path) earshot.Path {
-	for up := paths.Parent(path); up != ""; up = paths.Parent(path) {
+	for up := ParentPath(path); up != ""; up = ParentPath(path) {
 		path = up
 	}
 	return path
@@ -182,7 +181,7 @@ func (b *Directory) wasCalled(ctx context.Context, id earshot.ParticipantID) (la
 			return err
 		}
 		first, _, err := at(ctx, v, root(r.Path))
-		label, known = paths.Label(r.Path, first.Name), err == nil
+		label, known = PathLabel(r.Path, first.Name), err == nil
 		return err
 	})
 	return label, err == nil && known

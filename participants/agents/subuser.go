@@ -6,7 +6,6 @@ import (
 
 	"earshot"
 	"earshot/participants"
-	"earshot/participants/paths"
 )
 
 // Subuser makes a subuser, which is a user with its own agents, and returns the gateway to them. id
@@ -23,7 +22,7 @@ func (b *Directory) Subuser(ctx context.Context, by participants.Participant, id
 	if p.Name == "" {
 		p.Name = gatewayName(id)
 	}
-	return b.birth(ctx, by.ID, Record{User: participants.Owner, Kind: paths.Subuser, Profile: p}, exactly(path))
+	return b.birth(ctx, by.ID, Record{User: participants.Owner, Kind: earshot.PathSubuser, Profile: p}, exactly(path))
 }
 
 // subuserPath returns the path of the gateway of a subuser. It refuses the owner, and an ID that
@@ -32,17 +31,17 @@ func subuserPath(id string) (earshot.Path, error) {
 	if participants.Near(id, string(participants.Owner)) {
 		return "", participants.Refuse(ErrTaken, fmt.Sprintf("the subuser %q could be mistaken for the owner", participants.OneLine(id)), "choose another ID, such as family")
 	}
-	return paths.Of(string(participants.Owner), paths.Subuser, id)
+	return PathOf(string(participants.Owner), earshot.PathSubuser, id)
 }
 
 func gatewayName(id string) string { return id + " gateway" }
 
 // Gate returns the subuser whose agents r gives access to; empty if r is not a gateway.
 func (r Record) Gate() earshot.ParticipantID {
-	if r.Kind != paths.Subuser {
+	if r.Kind != earshot.PathSubuser {
 		return ""
 	}
-	at, _ := paths.Parse(r.Path)
+	at, _ := ParsePath(r.Path)
 	return earshot.ParticipantID(at.Name)
 }
 
@@ -58,5 +57,5 @@ func Reaches(from, to Record) error {
 		return nil
 	}
 	cure := fmt.Sprintf("tell a person, or send it to the gateway of %s", to.User)
-	return participants.Refuse(ErrApart, fmt.Sprintf("%s belongs to another user, %s", paths.Label(to.Path, to.Name), to.User), cure)
+	return participants.Refuse(ErrApart, fmt.Sprintf("%s belongs to another user, %s", PathLabel(to.Path, to.Name), to.User), cure)
 }

@@ -9,7 +9,6 @@ import (
 	"slices"
 
 	"earshot"
-	"earshot/participants/paths"
 )
 
 // Projection keeps the table of all present and past agents. The store on which a [Directory] is
@@ -22,7 +21,8 @@ func (Projection) Name() string { return "agents" }
 // Version implements [earshot.Projection].
 func (Projection) Version() int { return 1 }
 
-// Create implements [earshot.Projection].
+// Create implements [earshot.Projection]. The comments are part of the definition in the file, which
+// must not change within one version; paths.Look is [PathLook].
 func (Projection) Create(ctx context.Context, tx *sql.Tx) error {
 	return run(ctx, tx, `CREATE TABLE agents (
 		path       TEXT    PRIMARY KEY,
@@ -90,11 +90,11 @@ func insert(ctx context.Context, tx *sql.Tx, sequence int64, a earshot.Agent) er
 	}
 	_, err = tx.ExecContext(ctx, `INSERT INTO agents (path, look, id, user, kind, role, configured, profile, made, told, dead, subs, searches)
 		VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?9, 0, 0, 0)`,
-		a.Path, paths.Look(a.Path), a.ID, a.User, a.PathKind, a.Role, a.Configured, string(profile), sequence)
+		a.Path, PathLook(a.Path), a.ID, a.User, a.PathKind, a.Role, a.Configured, string(profile), sequence)
 	if err != nil {
 		return fmt.Errorf("making the agent %s: %w", a.Path, err)
 	}
-	at, err := paths.Parse(a.Path)
+	at, err := ParsePath(a.Path)
 	if err != nil {
 		return err
 	}
@@ -105,7 +105,7 @@ func insert(ctx context.Context, tx *sql.Tx, sequence int64, a earshot.Agent) er
 }
 
 // counters are the columns that count the children of a kind.
-var counters = map[paths.Kind]string{paths.Sub: "subs", paths.Search: "searches"}
+var counters = map[earshot.PathKind]string{earshot.PathSub: "subs", earshot.PathSearch: "searches"}
 
 // run executes statements one after the other.
 func run(ctx context.Context, tx *sql.Tx, statements ...string) error {
@@ -121,7 +121,7 @@ func run(ctx context.Context, tx *sql.Tx, statements ...string) error {
 type row struct {
 	Record
 	dead bool
-	next map[paths.Kind]int // the numbers of its next children, by kind
+	next map[earshot.PathKind]int // the numbers of its next children, by kind
 }
 
 // columns are the columns of a row, in the order of scan.
@@ -135,7 +135,7 @@ func scan(from interface{ Scan(...any) error }) (row, error) {
 	if err != nil {
 		return r, err
 	}
-	r.next = map[paths.Kind]int{paths.Sub: subs, paths.Search: searches}
+	r.next = map[earshot.PathKind]int{earshot.PathSub: subs, earshot.PathSearch: searches}
 	return r, json.Unmarshal(profile, &r.Profile)
 }
 
@@ -159,7 +159,7 @@ func one(found *sql.Row) (row, bool, error) {
 
 // used returns an existing or former path that looks like this one, if there is any.
 func used(ctx context.Context, v earshot.View, path earshot.Path) (by earshot.Path, is bool, err error) {
-	err = v.QueryRowContext(ctx, "SELECT path FROM agents WHERE look = ? LIMIT 1", paths.Look(path)).Scan(&by)
+	err = v.QueryRowContext(ctx, "SELECT path FROM agents WHERE look = ? LIMIT 1", PathLook(path)).Scan(&by)
 	if errors.Is(err, sql.ErrNoRows) {
 		return "", false, nil
 	}
@@ -178,7 +178,7 @@ func past(ctx context.Context, v earshot.View, limit int) ([]Record, error) {
 
 // former returns the names of dead agents that had a permanent one, oldest first.
 func former(ctx context.Context, v earshot.View) (names []string, err error) {
-	dead, err := several(ctx, v, "WHERE dead AND kind IN (?, ?) ORDER BY made DESC LIMIT ?", paths.Agent, paths.Subuser, mostFormer)
+	dead, err := several(ctx, v, "WHERE dead AND kind IN (?, ?) ORDER BY made DESC LIMIT ?", earshot.PathAgent, earshot.PathSubuser, mostFormer)
 	for _, r := range slices.Backward(dead) {
 		if r.Name != "" { // it has not been deleted
 			names = append(names, r.Name)

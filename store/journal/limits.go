@@ -26,7 +26,7 @@ const (
 
 	maxAttachment = 1024 // a file name has at most 255 bytes
 
-	maxPath = 512 // see package participants/paths
+	maxPath = 512 // see package participants/agents
 )
 
 // CheckEvent says why e cannot be kept; nil if it can.

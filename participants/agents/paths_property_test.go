@@ -1,4 +1,4 @@
-package paths_test
+package agents_test
 
 import (
 	"strings"
@@ -8,7 +8,7 @@ import (
 
 	"earshot"
 	"earshot/participants"
-	"earshot/participants/paths"
+	"earshot/participants/agents"
 )
 
 // word draws a word that builders accept.
@@ -19,27 +19,27 @@ func word(t *rapid.T) string {
 		rapid.SampledFrom([]string{"山田", "zoë", "κώδιξ", "0", "subs", "agents-2"}),
 	).Filter(func(s string) bool {
 		w, err := participants.CheckWord(s)
-		return err == nil && w == s && !paths.Reserved(s)
+		return err == nil && w == s && !agents.ReservedWord(s)
 	}).Draw(t, "word")
 }
 
 // built draws an address, and builds its path.
-func built(t *rapid.T) (paths.Address, earshot.Path) {
-	a := paths.Address{User: word(t), Name: word(t)}
-	a.Kind = rapid.SampledFrom([]paths.Kind{paths.Connector, paths.Agent, paths.Cron, paths.Task, paths.Subuser, paths.System}).Draw(t, "kind")
-	if a.Kind == paths.System {
+func built(t *rapid.T) (agents.Address, earshot.Path) {
+	a := agents.Address{User: word(t), Name: word(t)}
+	a.Kind = rapid.SampledFrom([]earshot.PathKind{earshot.PathConnector, earshot.PathAgent, earshot.PathCron, earshot.PathTask, earshot.PathSubuser, earshot.PathSystem}).Draw(t, "kind")
+	if a.Kind == earshot.PathSystem {
 		a.User = ""
 	}
-	p, err := paths.Of(a.User, a.Kind, a.Name)
+	p, err := agents.PathOf(a.User, a.Kind, a.Name)
 	for range rapid.IntRange(0, 8).Draw(t, "depth") {
 		if err != nil {
 			break
 		}
-		a = paths.Address{User: a.User, Parent: p, Kind: rapid.SampledFrom([]paths.Kind{paths.Sub, paths.Memory, paths.Search}).Draw(t, "child")}
+		a = agents.Address{User: a.User, Parent: p, Kind: rapid.SampledFrom([]earshot.PathKind{earshot.PathSub, earshot.PathMemory, earshot.PathSearch}).Draw(t, "child")}
 		if a.Kind.Indexed() {
 			a.Index = rapid.IntRange(0, 999_999_999).Draw(t, "index")
 		}
-		p, err = paths.Child(p, a.Kind, a.Index)
+		p, err = agents.ChildPath(p, a.Kind, a.Index)
 	}
 	if err != nil {
 		t.Fatalf("building %+v: %v", a, err)
@@ -50,23 +50,23 @@ func built(t *rapid.T) (paths.Address, earshot.Path) {
 // TestWhatIsBuiltIsRead: parsing a path gives the address it was built from, and two addresses
 // never have the same path.
 func TestWhatIsBuiltIsRead(t *testing.T) {
-	seen := make(map[earshot.Path]paths.Address)
+	seen := make(map[earshot.Path]agents.Address)
 	rapid.Check(t, func(t *rapid.T) {
 		a, p := built(t)
-		if got, err := paths.Parse(p); err != nil || got != a {
+		if got, err := agents.ParsePath(p); err != nil || got != a {
 			t.Fatalf("%s is read as %+v, %v; want %+v", p, got, err, a)
 		}
 		if other, is := seen[p]; is && other != a {
 			t.Fatalf("%s is %+v and %+v", p, other, a)
 		}
 		seen[p] = a
-		for up := paths.Parent(p); up != ""; up = paths.Parent(up) {
-			above, err := paths.Parse(up)
-			if err != nil || !paths.Within(p, up) || paths.Within(up, p) || above.User != a.User {
+		for up := agents.ParentPath(p); up != ""; up = agents.ParentPath(up) {
+			above, err := agents.ParsePath(up)
+			if err != nil || !agents.Within(p, up) || agents.Within(up, p) || above.User != a.User {
 				t.Fatalf("%s is not below %s", p, up)
 			}
 		}
-		if paths.Label(p, "") == "unknown" {
+		if agents.PathLabel(p, "") == "unknown" {
 			t.Fatalf("%s has no label", p)
 		}
 	})
@@ -76,7 +76,7 @@ func TestWhatIsBuiltIsRead(t *testing.T) {
 func TestCaseAndWidthMakeNoOtherPath(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		user, name := word(t), word(t)
-		want, err := paths.Of(user, paths.Agent, name)
+		want, err := agents.PathOf(user, earshot.PathAgent, name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -88,7 +88,7 @@ func TestCaseAndWidthMakeNoOtherPath(t *testing.T) {
 				return r
 			}, s)
 		}
-		if got, err := paths.Of(strings.ToUpper(user), paths.Agent, wide(name)); err != nil || got != want {
+		if got, err := agents.PathOf(strings.ToUpper(user), earshot.PathAgent, wide(name)); err != nil || got != want {
 			t.Fatalf("%s and %s, %v", want, got, err)
 		}
 	})
@@ -97,25 +97,25 @@ func TestCaseAndWidthMakeNoOtherPath(t *testing.T) {
 // TestEverySlugFits: any name becomes a valid word of a path, also with a number after it.
 func TestEverySlugFits(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		slug := paths.Slug(rapid.String().Draw(t, "name"))
+		slug := agents.Slug(rapid.String().Draw(t, "name"))
 		for _, s := range []string{slug, slug + "-2", slug + "-99999"} {
-			if p, err := paths.Of("owner", paths.Agent, s); err != nil || !strings.HasSuffix(string(p), "/"+s) {
+			if p, err := agents.PathOf("owner", earshot.PathAgent, s); err != nil || !strings.HasSuffix(string(p), "/"+s) {
 				t.Fatalf("%q: %q, %v", s, p, err)
 			}
 		}
 	})
 }
 
-// FuzzParse: any string that Parse accepts is exactly what a builder makes.
-func FuzzParse(f *testing.F) {
+// FuzzParsePath: any string that ParsePath accepts is exactly what a builder makes.
+func FuzzParsePath(f *testing.F) {
 	for _, s := range []string{"", "/owner/agent/coder", "/owner/agent/coder/sub/0/memory", "/system/gc/search/12", "/u/telegram", "//", "/a/agent/b/sub/00", "/\u202e/x", "/mem0ry/x", "/owner/agent/κώδιξ"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
 		p := earshot.Path(s)
-		a, err := paths.Parse(p)
+		a, err := agents.ParsePath(p)
 		if err != nil {
-			if a != (paths.Address{}) {
+			if a != (agents.Address{}) {
 				t.Fatalf("%q is refused and read as %+v", p, a)
 			}
 			return
@@ -131,9 +131,9 @@ func FuzzParse(f *testing.F) {
 }
 
 // rebuild returns the path of an address.
-func rebuild(a paths.Address) (earshot.Path, error) {
+func rebuild(a agents.Address) (earshot.Path, error) {
 	if a.Kind.Below() {
-		return paths.Child(a.Parent, a.Kind, a.Index)
+		return agents.ChildPath(a.Parent, a.Kind, a.Index)
 	}
-	return paths.Of(a.User, a.Kind, a.Name)
+	return agents.PathOf(a.User, a.Kind, a.Name)
 }

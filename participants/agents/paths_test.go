@@ -1,4 +1,4 @@
-package paths_test
+package agents_test
 
 import (
 	"errors"
@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"earshot"
-	"earshot/participants/paths"
+	"earshot/participants/agents"
 )
 
 // must returns the path that a builder makes, or fails the test.
@@ -23,45 +23,45 @@ func must(t testing.TB) func(earshot.Path, error) earshot.Path {
 // TestEveryKind has an example of each pattern in the package comment.
 func TestEveryKind(t *testing.T) {
 	m := must(t)
-	telegram := m(paths.Of("u_abc123", paths.Connector, "telegram"))
-	claude := m(paths.Of("u_abc123", paths.Agent, "claude"))
-	sub := m(paths.Child(telegram, paths.Sub, 0))
+	telegram := m(agents.PathOf("u_abc123", earshot.PathConnector, "telegram"))
+	claude := m(agents.PathOf("u_abc123", earshot.PathAgent, "claude"))
+	sub := m(agents.ChildPath(telegram, earshot.PathSub, 0))
 	for _, tt := range []struct {
 		path  earshot.Path
 		want  earshot.Path
-		is    paths.Address
-		role  paths.Role
+		is    agents.Address
+		role  earshot.Role
 		label string
 	}{
-		{telegram, "/u_abc123/telegram", paths.Address{Kind: paths.Connector, User: "u_abc123", Name: "telegram"}, "user", "telegram of u_abc123"},
-		{m(paths.Of("u_grp456", paths.Connector, "telegram")), "/u_grp456/telegram", paths.Address{Kind: paths.Connector, User: "u_grp456", Name: "telegram"}, "user", "telegram of u_grp456"},
-		{claude, "/u_abc123/agent/claude", paths.Address{Kind: paths.Agent, User: "u_abc123", Name: "claude"}, "user", "claude"},
-		{m(paths.Of("u_abc123", paths.Cron, "daily-sync")), "/u_abc123/cron/daily-sync", paths.Address{Kind: paths.Cron, User: "u_abc123", Name: "daily-sync"}, "", "cron daily-sync of u_abc123"},
-		{m(paths.Of("u_abc123", paths.Task, "xyz789")), "/u_abc123/task/xyz789", paths.Address{Kind: paths.Task, User: "u_abc123", Name: "xyz789"}, "task", "task xyz789 of u_abc123"},
-		{m(paths.Of("u_abc123", paths.Subuser, "sub456")), "/u_abc123/subuser/sub456", paths.Address{Kind: paths.Subuser, User: "u_abc123", Name: "sub456"}, "user", "subuser sub456 of u_abc123"},
-		{m(paths.Of("", paths.System, "gc")), "/system/gc", paths.Address{Kind: paths.System, Name: "gc"}, "", "system gc"},
-		{sub, "/u_abc123/telegram/sub/0", paths.Address{Kind: paths.Sub, User: "u_abc123", Parent: telegram}, "subagent", "telegram of u_abc123's helper 0"},
-		{m(paths.Child(sub, paths.Memory, 0)), "/u_abc123/telegram/sub/0/memory", paths.Address{Kind: paths.Memory, User: "u_abc123", Parent: sub}, "memory", "telegram of u_abc123's helper 0's memory"},
-		{m(paths.Child(sub, paths.Search, 0)), "/u_abc123/telegram/sub/0/search/0", paths.Address{Kind: paths.Search, User: "u_abc123", Parent: sub}, "memory_search", "telegram of u_abc123's helper 0's search 0"},
-		{m(paths.Child(m(paths.Child(claude, paths.Sub, 1)), paths.Sub, 12)), "/u_abc123/agent/claude/sub/1/sub/12", paths.Address{Kind: paths.Sub, User: "u_abc123", Parent: claude + "/sub/1", Index: 12}, "subagent", "claude's helper 1's helper 12"},
-		{m(paths.Child("/system/gc", paths.Memory, 0)), "/system/gc/memory", paths.Address{Kind: paths.Memory, Parent: "/system/gc"}, "memory", "system gc's memory"},
-		{m(paths.Of("Ann", paths.Agent, "Κώδιξ")), "/ann/agent/κώδιξ", paths.Address{Kind: paths.Agent, User: "ann", Name: "κώδιξ"}, "user", "κώδιξ"},
+		{telegram, "/u_abc123/telegram", agents.Address{Kind: earshot.PathConnector, User: "u_abc123", Name: "telegram"}, "user", "telegram of u_abc123"},
+		{m(agents.PathOf("u_grp456", earshot.PathConnector, "telegram")), "/u_grp456/telegram", agents.Address{Kind: earshot.PathConnector, User: "u_grp456", Name: "telegram"}, "user", "telegram of u_grp456"},
+		{claude, "/u_abc123/agent/claude", agents.Address{Kind: earshot.PathAgent, User: "u_abc123", Name: "claude"}, "user", "claude"},
+		{m(agents.PathOf("u_abc123", earshot.PathCron, "daily-sync")), "/u_abc123/cron/daily-sync", agents.Address{Kind: earshot.PathCron, User: "u_abc123", Name: "daily-sync"}, "", "cron daily-sync of u_abc123"},
+		{m(agents.PathOf("u_abc123", earshot.PathTask, "xyz789")), "/u_abc123/task/xyz789", agents.Address{Kind: earshot.PathTask, User: "u_abc123", Name: "xyz789"}, "task", "task xyz789 of u_abc123"},
+		{m(agents.PathOf("u_abc123", earshot.PathSubuser, "sub456")), "/u_abc123/subuser/sub456", agents.Address{Kind: earshot.PathSubuser, User: "u_abc123", Name: "sub456"}, "user", "subuser sub456 of u_abc123"},
+		{m(agents.PathOf("", earshot.PathSystem, "gc")), "/system/gc", agents.Address{Kind: earshot.PathSystem, Name: "gc"}, "", "system gc"},
+		{sub, "/u_abc123/telegram/sub/0", agents.Address{Kind: earshot.PathSub, User: "u_abc123", Parent: telegram}, "subagent", "telegram of u_abc123's helper 0"},
+		{m(agents.ChildPath(sub, earshot.PathMemory, 0)), "/u_abc123/telegram/sub/0/memory", agents.Address{Kind: earshot.PathMemory, User: "u_abc123", Parent: sub}, "memory", "telegram of u_abc123's helper 0's memory"},
+		{m(agents.ChildPath(sub, earshot.PathSearch, 0)), "/u_abc123/telegram/sub/0/search/0", agents.Address{Kind: earshot.PathSearch, User: "u_abc123", Parent: sub}, "memory_search", "telegram of u_abc123's helper 0's search 0"},
+		{m(agents.ChildPath(m(agents.ChildPath(claude, earshot.PathSub, 1)), earshot.PathSub, 12)), "/u_abc123/agent/claude/sub/1/sub/12", agents.Address{Kind: earshot.PathSub, User: "u_abc123", Parent: claude + "/sub/1", Index: 12}, "subagent", "claude's helper 1's helper 12"},
+		{m(agents.ChildPath("/system/gc", earshot.PathMemory, 0)), "/system/gc/memory", agents.Address{Kind: earshot.PathMemory, Parent: "/system/gc"}, "memory", "system gc's memory"},
+		{m(agents.PathOf("Ann", earshot.PathAgent, "Κώδιξ")), "/ann/agent/κώδιξ", agents.Address{Kind: earshot.PathAgent, User: "ann", Name: "κώδιξ"}, "user", "κώδιξ"},
 	} {
 		t.Run(string(tt.want), func(t *testing.T) {
 			if tt.path != tt.want {
 				t.Errorf("built %s", tt.path)
 			}
-			got, err := paths.Parse(tt.path)
+			got, err := agents.ParsePath(tt.path)
 			if err != nil || got != tt.is {
 				t.Errorf("parsed %+v, %v; want %+v", got, err, tt.is)
 			}
-			if paths.Parent(tt.path) != tt.is.Parent {
-				t.Errorf("the parent is %q", paths.Parent(tt.path))
+			if agents.ParentPath(tt.path) != tt.is.Parent {
+				t.Errorf("the parent is %q", agents.ParentPath(tt.path))
 			}
 			if got := tt.is.Kind.Role(); got != tt.role {
 				t.Errorf("the role is %q, want %q", got, tt.role)
 			}
-			if got := paths.Label(tt.path, ""); got != tt.label {
+			if got := agents.PathLabel(tt.path, ""); got != tt.label {
 				t.Errorf("called %q, want %q", got, tt.label)
 			}
 		})
@@ -144,14 +144,14 @@ func TestWhatIsNoPath(t *testing.T) {
 		{earshot.Path("/owner/agent/" + strings.Repeat("x", 600)), "has 613 bytes"},
 		{earshot.Path("/owner/agent/x" + strings.Repeat("/sub/0", 9)), "is deeper than 8"},
 	} {
-		a, err := paths.Parse(tt.path)
-		if !errors.Is(err, paths.ErrPath) || !strings.Contains(err.Error(), tt.why) || a != (paths.Address{}) {
+		a, err := agents.ParsePath(tt.path)
+		if !errors.Is(err, agents.ErrPath) || !strings.Contains(err.Error(), tt.why) || a != (agents.Address{}) {
 			t.Errorf("%q is %+v, %v; want %s", tt.path, a, err, tt.why)
 		}
 		if c, ok := err.(interface{ Cure() string }); !ok || c.Cure() == "" {
 			t.Errorf("%q: %v does not say what to do", tt.path, err)
 		}
-		if paths.Parent(tt.path) != "" {
+		if agents.ParentPath(tt.path) != "" {
 			t.Errorf("%q has a parent", tt.path)
 		}
 	}
@@ -163,30 +163,30 @@ func TestBuildersRefuse(t *testing.T) {
 	bad := []string{"", " ", "a/b", "/", "..", "a b", "a\x00", "\xff", "соdеr", "ag\u200bent", long,
 		"agent", "cron", "task", "subuser", "system", "sub", "memory", "search", "connector",
 		"AGENT", "Mem0ry", "ＳＵＢ", "sub\u200b", "\u200bsub"}
-	for _, kind := range []paths.Kind{paths.Connector, paths.Agent, paths.Cron, paths.Task, paths.Subuser, paths.System} {
+	for _, kind := range []earshot.PathKind{earshot.PathConnector, earshot.PathAgent, earshot.PathCron, earshot.PathTask, earshot.PathSubuser, earshot.PathSystem} {
 		for _, word := range bad {
-			if p, err := paths.Of("ann", kind, word); !errors.Is(err, paths.ErrPath) || p != "" {
+			if p, err := agents.PathOf("ann", kind, word); !errors.Is(err, agents.ErrPath) || p != "" {
 				t.Errorf("%s called %q is at %q, %v", kind, word, p, err)
 			}
-			if p, err := paths.Of(word, kind, "x"); kind != paths.System && (!errors.Is(err, paths.ErrPath) || p != "") {
+			if p, err := agents.PathOf(word, kind, "x"); kind != earshot.PathSystem && (!errors.Is(err, agents.ErrPath) || p != "") {
 				t.Errorf("%s of %q is at %q, %v", kind, word, p, err)
 			}
 		}
-		if p, err := paths.Of("ann", kind, strings.Repeat("x", 64)); err != nil || len(p) > 512 {
+		if p, err := agents.PathOf("ann", kind, strings.Repeat("x", 64)); err != nil || len(p) > 512 {
 			t.Errorf("%s with a long name: %q, %v", kind, p, err)
 		}
 	}
 	for _, tt := range []struct {
 		parent earshot.Path
-		kind   paths.Kind
+		kind   earshot.PathKind
 		n      int
 	}{
-		{"", paths.Sub, 0}, {"/owner", paths.Memory, 0}, {"/owner/agent/X", paths.Sub, 0}, {"/owner/agent/x/", paths.Sub, 0},
-		{"/owner/agent/x", paths.Sub, -1}, {"/owner/agent/x", paths.Search, 1_000_000_000}, {"/owner/agent/x", paths.Memory, 1},
-		{"/owner/agent/x", paths.Agent, 0}, {"/owner/agent/x", "", 0}, {"/owner/agent/x", "Sub", 0},
-		{earshot.Path("/owner/agent/x" + strings.Repeat("/memory", 8)), paths.Memory, 0},
+		{"", earshot.PathSub, 0}, {"/owner", earshot.PathMemory, 0}, {"/owner/agent/X", earshot.PathSub, 0}, {"/owner/agent/x/", earshot.PathSub, 0},
+		{"/owner/agent/x", earshot.PathSub, -1}, {"/owner/agent/x", earshot.PathSearch, 1_000_000_000}, {"/owner/agent/x", earshot.PathMemory, 1},
+		{"/owner/agent/x", earshot.PathAgent, 0}, {"/owner/agent/x", "", 0}, {"/owner/agent/x", "Sub", 0},
+		{earshot.Path("/owner/agent/x" + strings.Repeat("/memory", 8)), earshot.PathMemory, 0},
 	} {
-		if p, err := paths.Child(tt.parent, tt.kind, tt.n); !errors.Is(err, paths.ErrPath) || p != "" {
+		if p, err := agents.ChildPath(tt.parent, tt.kind, tt.n); !errors.Is(err, agents.ErrPath) || p != "" {
 			t.Errorf("%s %d below %q is at %q, %v", tt.kind, tt.n, tt.parent, p, err)
 		}
 	}
@@ -210,13 +210,13 @@ func TestWithin(t *testing.T) {
 		{"/u1/agent/a", "", false},
 		{"", "", false},
 	} {
-		if got := paths.Within(tt.path, tt.subtree); got != tt.want {
+		if got := agents.Within(tt.path, tt.subtree); got != tt.want {
 			t.Errorf("%q within %q is %v", tt.path, tt.subtree, got)
 		}
 	}
 }
 
-func TestLabel(t *testing.T) {
+func TestPathLabel(t *testing.T) {
 	for _, tt := range []struct {
 		path earshot.Path
 		name string
@@ -232,7 +232,7 @@ func TestLabel(t *testing.T) {
 		{"/owner/subuser/family", "", "subuser family of owner"},
 		{"/nonsense", "Coder", "unknown"},
 	} {
-		if got := paths.Label(tt.path, tt.name); got != tt.want {
+		if got := agents.PathLabel(tt.path, tt.name); got != tt.want {
 			t.Errorf("%s of %q is called %q, want %q", tt.path, tt.name, got, tt.want)
 		}
 	}
@@ -244,7 +244,7 @@ func TestSlug(t *testing.T) {
 		{"Κώδιξ", "κώδιξ"}, {"山田 太郎", "山田-太郎"}, {"Memory", "the-memory"}, {"mem0ry", "the-mem0ry"},
 		{"", "nameless"}, {"😀", "nameless"}, {"../..", "nameless"}, {"Аnn", "nameless"}, {strings.Repeat("long ", 20), "long-long-long-long-long-long-long-long-long-lon"},
 	} {
-		if got := paths.Slug(tt.name); got != tt.want {
+		if got := agents.Slug(tt.name); got != tt.want {
 			t.Errorf("%q becomes %q, want %q", tt.name, got, tt.want)
 		}
 	}
