@@ -84,7 +84,7 @@ func (s *search) control(c helper.Control) error {
 		n := p.Stream &^ wire.Spot
 		s.found[n] = append(s.found[n], strings.ToLower(string(p.Text)))
 	case wire.FaultName:
-		var f wire.Fault
+		var f helper.Fault
 		return errors.Join(c.Decode(&f), errors.New(f.Text))
 	}
 	return nil

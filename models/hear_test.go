@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"earshot/internal/audio"
+	"earshot/internal/helper"
 	"earshot/internal/testkit"
 	"earshot/models"
 	"earshot/models/stt"
@@ -154,7 +155,7 @@ func TestModelsThatAreNot(t *testing.T) {
 			spoiled(t, real, dir, tt.spoil, tt.with)
 			h := speech(t, "hear", dir)
 			err := stt.New(stt.Config{Dial: h.dial, Log: quiet}).Run(t.Context())
-			f, ok := errors.AsType[*models.FaultError](err)
+			f, ok := errors.AsType[*helper.FaultError](err)
 			if !ok {
 				t.Fatalf("it ended with %v", err)
 			}

@@ -10,7 +10,7 @@ import (
 
 	"earshot"
 	"earshot/internal/audio"
-	"earshot/models"
+	"earshot/internal/helper"
 	"earshot/models/tts"
 )
 
@@ -111,7 +111,7 @@ func TestVoiceThatIsNot(t *testing.T) {
 	for _, cfg := range []tts.Config{{Voice: "nobody"}, {Speed: 100}, {Speed: -1}} {
 		cfg.Dial, cfg.Log = r.dial, quiet
 		err := tts.New(cfg).Run(t.Context())
-		if _, ok := errors.AsType[*models.FaultError](err); !ok || !errors.Is(err, errors.ErrUnsupported) {
+		if _, ok := errors.AsType[*helper.FaultError](err); !ok || !errors.Is(err, errors.ErrUnsupported) {
 			t.Errorf("%+v ended with %v", cfg.Speed, err)
 		}
 	}

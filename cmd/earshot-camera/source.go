@@ -16,6 +16,7 @@ import (
 	"gocv.io/x/gocv"
 	"golang.org/x/sys/unix"
 
+	"earshot/internal/helper"
 	"earshot/models/see/wire"
 )
 
@@ -85,7 +86,9 @@ type fault struct {
 func (f *fault) Error() string { return f.text }
 
 // wire returns it in the form for the daemon.
-func (f *fault) wire() wire.Fault { return wire.Fault{Text: f.text, Cure: f.cure, Lasting: f.lasting} }
+func (f *fault) wire() helper.Fault {
+	return helper.Fault{Text: f.text, Cure: f.cure, Lasting: f.lasting}
+}
 
 // A source is where pictures are taken from. It is used by one goroutine at a time.
 type source interface {

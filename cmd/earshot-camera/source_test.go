@@ -15,8 +15,8 @@ import (
 	"time"
 
 	"earshot"
+	"earshot/internal/helper"
 	"earshot/internal/testkit"
-	"earshot/models"
 	"earshot/models/see"
 	"earshot/models/see/seetest"
 	"earshot/models/see/wire"
@@ -26,7 +26,7 @@ import (
 func faultOf(t *testing.T, source string) string {
 	t.Helper()
 	_, err := watching(t, wire.Open{Source: source}).end(t)
-	var f *models.FaultError
+	var f *helper.FaultError
 	if !errors.As(err, &f) {
 		t.Errorf("%s ended with %v", source, err)
 		return ""
@@ -116,7 +116,7 @@ func TestBadCameras(t *testing.T) {
 				}
 				_, err := c.end(t)
 				want = strings.Replace(want, "HOST", strings.TrimSuffix(virtual.URL(), "/stream.mjpg"), 1)
-				if f := (*models.FaultError)(nil); !errors.As(err, &f) || !strings.HasPrefix(f.Error(), want) {
+				if f := (*helper.FaultError)(nil); !errors.As(err, &f) || !strings.HasPrefix(f.Error(), want) {
 					t.Errorf("ended with %v, want %q", err, want)
 				}
 			})
@@ -238,7 +238,7 @@ func TestRTSP(t *testing.T) {
 	virtual.Mute()
 	host := strings.TrimSuffix(virtual.URL(), "/stream")
 	_, err = c.end(t)
-	if f := (*models.FaultError)(nil); !errors.As(err, &f) || !strings.HasSuffix(f.Error(), "no more pictures come from "+host) {
+	if f := (*helper.FaultError)(nil); !errors.As(err, &f) || !strings.HasSuffix(f.Error(), "no more pictures come from "+host) {
 		t.Errorf("ended with %v", err)
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"time"
 	"unicode"
 
-	"earshot/models"
+	"earshot/internal/helper"
 )
 
 // An espeak finds out how words are pronounced, by the program espeak-ng. That is a program of its
@@ -106,7 +106,7 @@ func (e *espeak) start() (err error) {
 		err = s.cmd.Start()
 	}
 	if errors.Is(err, exec.ErrNotFound) {
-		return models.Fault{Text: "the voice needs the program espeak-ng, which is not installed", Cure: "sudo apt-get install espeak-ng", Lasting: true}.Err()
+		return helper.Fault{Text: "the voice needs the program espeak-ng, which is not installed", Cure: "sudo apt-get install espeak-ng", Lasting: true}.Err()
 	}
 	if err == nil {
 		e.next = s

@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"earshot/internal/audio"
-	"earshot/models"
+	"earshot/internal/helper"
 	"earshot/models/catalog"
 	"earshot/models/mel"
 	"earshot/models/neural"
@@ -48,7 +48,7 @@ func probe(dir string) int {
 	}
 	r, err := probeSet(dir)
 	if err != nil {
-		f := models.NewFault(err)
+		f := helper.NewFault(err)
 		r = neural.Result{Fault: &f}
 	}
 	if err := json.NewEncoder(os.NewFile(uintptr(fd), "stdout")).Encode(r); err != nil {

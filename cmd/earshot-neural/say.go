@@ -10,7 +10,6 @@ import (
 
 	"earshot/internal/audio"
 	"earshot/internal/helper"
-	"earshot/models"
 	"earshot/models/neural"
 	"earshot/models/wire"
 )
@@ -77,7 +76,7 @@ func (t *speaking) take(ctx context.Context, m helper.Sound) error {
 			return nil
 		}
 		if err != nil {
-			return t.s.Send(wire.FaultName, models.NewFault(err))
+			return t.s.Send(wire.FaultName, helper.NewFault(err))
 		}
 		if err := t.send(m.Stream, &sentences[i], from, pcm); err != nil {
 			return err

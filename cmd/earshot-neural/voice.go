@@ -13,7 +13,7 @@ import (
 
 	onnx "github.com/yalue/onnxruntime_go"
 
-	"earshot/models"
+	"earshot/internal/helper"
 	"earshot/models/catalog"
 	"earshot/models/neural"
 	"earshot/models/wire"
@@ -77,7 +77,7 @@ func speakerOf(set catalog.Installed, speaker string, names []string, n int) (in
 	if len(names) > 0 {
 		has = "one of " + strings.Join(names, ", ")
 	}
-	return 0, models.Fault{
+	return 0, helper.Fault{
 		Text: fmt.Sprintf("the voice %s has no speaker %q", set.Name, speaker), Cure: "set speech.say.neural.speaker to " + has, Lasting: true,
 	}.Err()
 }

@@ -12,7 +12,6 @@ import (
 	"earshot"
 	"earshot/internal/audio"
 	"earshot/internal/helper"
-	"earshot/models"
 	"earshot/models/wire"
 )
 
@@ -48,17 +47,17 @@ func hear(ctx context.Context, s *helper.Server, args []string) error {
 		return err
 	}
 	watchLibrary(func(err error) {
-		s.Send(wire.FaultName, models.NewFault(err))
+		s.Send(wire.FaultName, helper.NewFault(err))
 		<-ended
 	})
 	if err := h.open(args); err != nil {
-		s.Send(wire.FaultName, models.NewFault(err))
+		s.Send(wire.FaultName, helper.NewFault(err))
 		return <-ended // the fault is in a pipe, which must stay open until it was read
 	}
 	defer h.words.close()
 	phraseSpotter, err := newPhraseSpotter(s, h.words, append(h.Config.Phrases, h.Config.Names...), args)
 	if err != nil {
-		s.Send(wire.FaultName, models.NewFault(err))
+		s.Send(wire.FaultName, helper.NewFault(err))
 		return <-ended
 	}
 	h.phraseSpotter = phraseSpotter
@@ -191,7 +190,7 @@ func checkHear(in []string) helper.RoleCheck {
 	})
 	go func() { tried <- tryHear(in) }()
 	if err := <-tried; err != nil {
-		f := models.NewFault(err)
+		f := helper.NewFault(err)
 		return helper.RoleCheck{Text: f.Text, Cure: f.Cure}
 	}
 	return helper.RoleCheck{Works: true, Text: "pocketsphinx recognises clean English"}

@@ -31,7 +31,7 @@ type synthesiser struct {
 func (t *synthesiser) open() (ready any, err error) {
 	defer t.s.Guard(opens)()
 	if t.voice, err = openVoice(t.Config.Voice, t.Config.Speed); err != nil {
-		return nil, wire.Fault{Text: err.Error(), Lasting: true}.Err()
+		return nil, helper.Fault{Text: err.Error(), Lasting: true}.Err()
 	}
 	return nil, nil
 }

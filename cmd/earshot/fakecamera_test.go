@@ -105,7 +105,7 @@ func pretendToSee(ctx context.Context, s *helper.Server) error {
 // look reports what the file describes, ten times a second, until ctx ends.
 func (p *pretender) look(ctx context.Context, source string) {
 	if _, err := os.Stat(source); err != nil {
-		_ = p.Send(wire.FaultName, wire.Fault{Text: "opening " + source + ": no pictures", Cure: "look whether " + source + " is there"})
+		_ = p.Send(wire.FaultName, helper.Fault{Text: "opening " + source + ": no pictures", Cure: "look whether " + source + " is there"})
 		return
 	}
 	_ = p.Send(wire.ReadyName, wire.Ready{Width: 64, Height: 48, Rate: 10})
@@ -133,7 +133,7 @@ func (p *pretender) look(ctx context.Context, source string) {
 				same += 100 * time.Millisecond
 				o.Same, o.Motion, o.Novelty = same, 0, 0
 			case "fault":
-				_ = p.Send(wire.FaultName, wire.Fault{Text: rest, Cure: "mend it"})
+				_ = p.Send(wire.FaultName, helper.Fault{Text: rest, Cure: "mend it"})
 				return
 			case "die":
 				os.Exit(3)

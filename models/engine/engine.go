@@ -17,7 +17,6 @@ import (
 
 	"earshot"
 	"earshot/internal/helper"
-	"earshot/models"
 	"earshot/models/wire"
 )
 
@@ -81,7 +80,7 @@ func (c *Chooser) Dial() (helper.Link, error) {
 // died notes that an engine has ended by a fault, and reports whether it gives way, because that was
 // one too many.
 func (c *Chooser) died(i int, err error) (gaveWay bool) {
-	fault := models.NewFault(err)
+	fault := helper.NewFault(err)
 	c.mu.Lock()
 	last := i == len(c.health)-1
 	gaveWay = !last && c.health[i].died(time.Now(), fault.Lasting)

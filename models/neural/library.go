@@ -11,7 +11,7 @@ import (
 
 	"github.com/adrg/xdg"
 
-	"earshot/models"
+	"earshot/internal/helper"
 	"earshot/models/catalog"
 )
 
@@ -124,5 +124,5 @@ func Unfit(name, format string, args ...any) error {
 
 // lasting returns a fault that no restart mends.
 func lasting(text, cure string) error {
-	return models.Fault{Text: text, Cure: cure, Lasting: true}.Err()
+	return helper.Fault{Text: text, Cure: cure, Lasting: true}.Err()
 }

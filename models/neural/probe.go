@@ -18,7 +18,6 @@ import (
 
 	"earshot/internal/atomicfile"
 	"earshot/internal/helper"
-	"earshot/models"
 	"earshot/models/catalog"
 )
 
@@ -130,7 +129,7 @@ func try(ctx context.Context, set catalog.Installed, program string) (Result, er
 	case err != nil:
 		return Result{}, err
 	case text != "":
-		f := models.NewFault(Unfit(set.Name, "%s", text))
+		f := helper.NewFault(Unfit(set.Name, "%s", text))
 		return Result{Fault: &f}, nil
 	}
 	return Probe(ctx, program, set.Dir)
@@ -180,7 +179,7 @@ func ending(name string, exit *exec.ExitError) (r Result, err error) {
 	if line := lastWords(exit.Stderr); line != "" {
 		text += " (" + line + ")"
 	}
-	f := models.NewFault(Unfit(name, "%s", text))
+	f := helper.NewFault(Unfit(name, "%s", text))
 	return Result{Fault: &f}, nil
 }
 

@@ -5,7 +5,7 @@
 // Nothing is read continuously here, so there is no slow reader.
 package neural
 
-import "earshot/models"
+import "earshot/internal/helper"
 
 // A Result is how well a set runs on this machine, as earshot-neural prints it when it probes.
 type Result struct {
@@ -17,7 +17,7 @@ type Result struct {
 	Start  float64 `json:"start"`           // how long it takes to load, in seconds
 	Speed  float64 `json:"speed"`           // the real-time factor: seconds of computing for a second of sound
 
-	Fault *models.Fault `json:"fault,omitempty"` // why it cannot be used, if that can be said
+	Fault *helper.Fault `json:"fault,omitempty"` // why it cannot be used, if that can be said
 }
 
 const (

@@ -17,7 +17,6 @@ import (
 	"sync"
 
 	"earshot/internal/helper"
-	"earshot/models"
 	"earshot/models/wire"
 )
 
@@ -107,7 +106,7 @@ func (l *link) open(ctx context.Context) {
 		l.control(ctx, wire.ReadyName, l.ready)
 		return
 	}
-	l.control(ctx, wire.FaultName, models.NewFault(err))
+	l.control(ctx, wire.FaultName, helper.NewFault(err))
 }
 
 // control passes a message to the client, unless ctx has ended.

@@ -10,7 +10,6 @@ import (
 	"earshot"
 	"earshot/internal/helper"
 	"earshot/internal/testkit"
-	"earshot/models"
 	"earshot/models/see"
 	"earshot/models/see/wire"
 )
@@ -58,7 +57,7 @@ func FuzzHelper(f *testing.F) {
 		}()
 		h := testkit.Receive(t, testkit.Patience, "the handler of the camera", m.handler)
 		refused := func(err error) {
-			_, fault := errors.AsType[*models.FaultError](err)
+			_, fault := errors.AsType[*helper.FaultError](err)
 			if err != nil && !errors.Is(err, helper.ErrProtocol) && !fault {
 				t.Errorf("refused with %v", err)
 			}

@@ -8,7 +8,6 @@ import (
 
 	"earshot"
 	"earshot/internal/helper"
-	"earshot/models"
 	"earshot/models/see/wire"
 )
 
@@ -73,7 +72,7 @@ func (l *helperSession) sending(request uint32) {
 func (l *helperSession) control(m helper.Control, late *time.Timer) error {
 	switch m.Name {
 	case wire.FaultName:
-		return models.DecodeFault(m)
+		return helper.DecodeFault(m)
 	case wire.ReadyName:
 		r, err := wire.DecodeReady(m)
 		if err != nil {

@@ -82,7 +82,7 @@ func New(cfg Config) *Camera {
 
 // Run starts a helper and lives as long as it does. It returns nil when ctx ends or a recording
 // is over. Otherwise it returns why the helper ended: a [*helper.DeathError], which wraps a
-// [*models.FaultError] if the helper knows the cause. It may be called again after it has returned,
+// [*helper.FaultError] if the helper knows the cause. It may be called again after it has returned,
 // never twice at a time.
 func (c *Camera) Run(ctx context.Context) error {
 	link, err := c.config.Dial()

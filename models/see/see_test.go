@@ -316,10 +316,10 @@ func TestEnds(t *testing.T) {
 			return observe(s, n)
 		}}, 1500 * time.Millisecond, "", "", false},
 		{"no such device", script{open: func(s *helper.Server, _ wire.Open) error {
-			return s.Send(wire.FaultName, wire.Fault{Text: "there is no camera 0", Cure: "plug it in"})
+			return s.Send(wire.FaultName, helper.Fault{Text: "there is no camera 0", Cure: "plug it in"})
 		}}, 0, "there is no camera 0", "plug it in", false},
 		{"no detectors", script{open: func(s *helper.Server, _ wire.Open) error {
-			return s.Send(wire.FaultName, wire.Fault{Text: "opencv-data is missing", Lasting: true})
+			return s.Send(wire.FaultName, helper.Fault{Text: "opencv-data is missing", Lasting: true})
 		}}, 0, "opencv-data is missing", "", true},
 		{"never ready", script{open: func(*helper.Server, wire.Open) error { return nil }, beat: func(*helper.Server, uint64) error { return nil }}, 40 * time.Second, "did not answer", "", false},
 		{"dies", script{beat: func(*helper.Server, uint64) error { return errors.New("crash") }}, 500 * time.Millisecond, "crash", "", false},

@@ -19,7 +19,6 @@ import (
 
 	"earshot/internal/audio"
 	"earshot/internal/helper"
-	"earshot/models"
 	"earshot/models/hear"
 	"earshot/models/wire"
 )
@@ -205,7 +204,7 @@ func (s *Sensor) push(it item) bool {
 var errSilent = errors.New("the models for voices did not load in time; the process was killed")
 
 // Run starts a helper and lives as long as it does. It returns nil when ctx ends, and otherwise why the
-// helper ended: a [*helper.DeathError], or a [*models.FaultError] if the helper knows the cause. It may
+// helper ended: a [*helper.DeathError], or a [*helper.FaultError] if the helper knows the cause. It may
 // be called again after it has returned, never twice at a time.
 func (s *Sensor) Run(ctx context.Context) error {
 	link, err := s.cfg.Dial()
@@ -227,7 +226,7 @@ func (s *Sensor) Run(ctx context.Context) error {
 		Control: func(c helper.Control) error {
 			switch {
 			case c.Name == wire.FaultName:
-				return models.DecodeFault(c)
+				return helper.DecodeFault(c)
 			case c.Name != wire.ReadyName || !load.Stop():
 				return fmt.Errorf("%w: %q", helper.ErrProtocol, c.Name)
 			}

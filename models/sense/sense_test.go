@@ -19,7 +19,6 @@ import (
 	"earshot/internal/helper"
 	"earshot/internal/helper/helpertest"
 	"earshot/internal/testkit"
-	"earshot/models"
 	"earshot/models/hear"
 	"earshot/models/sense"
 	"earshot/models/wire"
@@ -334,11 +333,11 @@ func TestLies(t *testing.T) {
 func TestFault(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		fault := helpertest.Dialer("fake", func(_ context.Context, s *helper.Server) error {
-			s.Send(wire.FaultName, models.Fault{Text: "it is damaged", Cure: "fetch it", Lasting: true})
+			s.Send(wire.FaultName, helper.Fault{Text: "it is damaged", Cure: "fetch it", Lasting: true})
 			return s.Controls(func(helper.Control) error { return nil })
 		})
 		err := sense.New(sense.Config{Sets: both, Log: quiet, Dial: fault}).Run(t.Context())
-		if f, ok := errors.AsType[*models.FaultError](err); !ok || f.Cure() != "fetch it" || !errors.Is(err, errors.ErrUnsupported) {
+		if f, ok := errors.AsType[*helper.FaultError](err); !ok || f.Cure() != "fetch it" || !errors.Is(err, errors.ErrUnsupported) {
 			t.Errorf("it ended with %v", err)
 		}
 		slow := helpertest.Dialer("fake", func(_ context.Context, s *helper.Server) error {

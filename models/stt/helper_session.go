@@ -8,7 +8,6 @@ import (
 
 	"earshot/internal/audio"
 	"earshot/internal/helper"
-	"earshot/models"
 	"earshot/models/wire"
 )
 
@@ -192,7 +191,7 @@ func (l *helperSession) control(c helper.Control) error {
 		l.r.found(l, ready)
 		return nil
 	case wire.FaultName:
-		return models.DecodeFault(c)
+		return helper.DecodeFault(c)
 	case wire.PartialName, wire.FinalName:
 		h, err := wire.DecodeHypothesis(c)
 		if err != nil {

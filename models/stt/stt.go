@@ -118,7 +118,7 @@ func New(cfg Config) *Recogniser {
 }
 
 // Run starts a helper and lives as long as it does. It returns nil when ctx ends, and otherwise
-// why the helper ended: a [*helper.DeathError], or a [*models.FaultError] if the helper knows the cause.
+// why the helper ended: a [*helper.DeathError], or a [*helper.FaultError] if the helper knows the cause.
 // It may be called again after it has returned, never twice at a time.
 func (r *Recogniser) Run(ctx context.Context) error {
 	for {

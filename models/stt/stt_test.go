@@ -18,7 +18,6 @@ import (
 	"earshot/internal/audio"
 	"earshot/internal/helper"
 	"earshot/internal/helper/helpertest"
-	"earshot/models"
 	"earshot/models/hear"
 	"earshot/models/stt"
 	"earshot/models/wire"
@@ -362,7 +361,7 @@ func TestHelperThatIsAtFault(t *testing.T) {
 		{"is ready twice", func(s *helper.Server, m helper.Sound) error { return s.Send(wire.ReadyName, nil) }, stt.ErrAway.Error() + "!", helper.ErrProtocol},
 		{"says what we do not know", func(s *helper.Server, m helper.Sound) error { return s.Send("sing", nil) }, stt.ErrAway.Error() + "!", helper.ErrProtocol},
 		{"has a fault", func(s *helper.Server, m helper.Sound) error {
-			return s.Send(wire.FaultName, wire.Fault{Text: "no model", Cure: "get one", Lasting: true})
+			return s.Send(wire.FaultName, helper.Fault{Text: "no model", Cure: "get one", Lasting: true})
 		}, stt.ErrAway.Error() + "!", errors.ErrUnsupported},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -387,7 +386,7 @@ func TestHelperThatIsAtFault(t *testing.T) {
 				if got != tt.want {
 					t.Errorf("heard %s, want %s", got, tt.want)
 				}
-				if f, ok := errors.AsType[*models.FaultError](err); ok && f.Cure() != "get one" {
+				if f, ok := errors.AsType[*helper.FaultError](err); ok && f.Cure() != "get one" {
 					t.Errorf("the cure is %q", f.Cure())
 				}
 			})

@@ -10,7 +10,6 @@ import (
 
 	"earshot/internal/audio"
 	"earshot/internal/helper"
-	"earshot/models"
 	"earshot/models/wire"
 )
 
@@ -69,7 +68,7 @@ func New(cfg Config) *Synthesiser {
 }
 
 // Run starts a helper and lives as long as it does. It returns nil when ctx ends, and otherwise
-// why the helper ended: a [*helper.DeathError], or a [*models.FaultError] if the helper knows the cause.
+// why the helper ended: a [*helper.DeathError], or a [*helper.FaultError] if the helper knows the cause.
 // It may be called again after it has returned, never twice at a time.
 func (s *Synthesiser) Run(ctx context.Context) error {
 	for {
@@ -128,7 +127,7 @@ func (s *Synthesiser) control(c helper.Control, l *helperSession, loading *helpe
 		s.set(l)
 		return nil
 	case wire.FaultName:
-		return models.DecodeFault(c)
+		return helper.DecodeFault(c)
 	}
 	return fmt.Errorf("%w: %q", helper.ErrProtocol, c.Name)
 }

@@ -18,7 +18,6 @@ import (
 	"earshot/internal/audio"
 	"earshot/internal/helper"
 	"earshot/internal/helper/helpertest"
-	"earshot/models"
 	"earshot/models/tts"
 	"earshot/models/wire"
 )
@@ -470,11 +469,11 @@ func TestFault(t *testing.T) {
 				if err := c.Decode(&o); err != nil || o.Voice != "nobody" || o.Speed != 1 {
 					t.Errorf("it was told %+v, %v", o, err)
 				}
-				return s.Send(wire.FaultName, wire.Fault{Text: "no such voice", Lasting: true, Cure: "another"})
+				return s.Send(wire.FaultName, helper.Fault{Text: "no such voice", Lasting: true, Cure: "another"})
 			})
 		})})
 		err := s.Run(t.Context())
-		f, ok := errors.AsType[*models.FaultError](err)
+		f, ok := errors.AsType[*helper.FaultError](err)
 		if !ok || f.Cure() != "another" || !errors.Is(err, errors.ErrUnsupported) {
 			t.Errorf("it ended with %v", err)
 		}

@@ -6,7 +6,6 @@ import (
 	"sync/atomic"
 
 	"earshot/internal/helper"
-	"earshot/models"
 )
 
 // Requests are what the daemon asks of a helper in its roles: to open with a config, once, and to cancel
@@ -62,7 +61,7 @@ func (r *Requests[Config]) Serve(s *helper.Server, control func(helper.Control) 
 	}
 	ready, err := open()
 	if err != nil {
-		s.Send(FaultName, models.NewFault(err))
+		s.Send(FaultName, helper.NewFault(err))
 		return <-ended // the fault is in a pipe, which must stay open until it was read
 	}
 	if err := s.Send(ReadyName, ready); err != nil {

@@ -1,7 +1,7 @@
 // Package wire defines the messages between the daemon and the helpers earshot-speech and
 // earshot-neural, in the roles hear, say and sense, over the pipes of package helper.
 //
-// Hearing. The daemon sends Open first, and the helper answers Ready, or Fault and ends. Sound
+// Hearing. The daemon sends Open first, and the helper answers Ready, or a [helper.Fault] and ends. Sound
 // then goes to the helper in streams of samples as package audio encodes them, each with a number
 // of its own that is never reused: an utterance, whose end is an empty message, or, with the bit
 // [Spot] set, a stretch in which only the phrases of Open are sought. Streams of utterances begin in
@@ -27,7 +27,6 @@ import (
 	"earshot"
 	"earshot/internal/audio"
 	"earshot/internal/helper"
-	"earshot/models"
 )
 
 // The names of the messages of control.
@@ -51,9 +50,6 @@ const (
 type Cancel struct {
 	Stream uint32 `json:"stream"`
 }
-
-// A Fault is why the helper cannot do its work.
-type Fault = models.Fault
 
 // OpenHear says what the helper listens for.
 type OpenHear struct {

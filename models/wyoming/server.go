@@ -19,7 +19,7 @@ import (
 	"strings"
 	"time"
 
-	"earshot/models"
+	"earshot/internal/helper"
 	"earshot/models/remote"
 )
 
@@ -98,7 +98,7 @@ func (s Server) Describe(ctx context.Context) (Description, error) {
 func (s Server) check(ctx context.Context, wanted, program string, of func(Description) []Program) error {
 	d, err := s.Describe(ctx)
 	if err == nil && len(of(d)) == 0 {
-		err = models.Fault{
+		err = helper.Fault{
 			Text: fmt.Sprintf("the Wyoming server at %s is no %s", s, wanted), Cure: "give the address of one that is, such as " + program, Lasting: true,
 		}.Err()
 	}

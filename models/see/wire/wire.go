@@ -1,7 +1,7 @@
 // Package wire defines the messages between the daemon and the helper earshot-camera, over the
 // pipes of package helper: one process per camera.
 //
-// The daemon sends Open first, and the helper answers Ready, or Fault and ends. From then on it
+// The daemon sends Open first, and the helper answers Ready, or a [helper.Fault] and ends. From then on it
 // sends an Observation for each picture that it examines, a few per second at most, and End when a
 // recording is over. A Look is answered by Picture, whose bytes come as messages of sound with the
 // number of the request as their stream, and end with an empty message; the two pipes are not
@@ -21,7 +21,6 @@ import (
 
 	"earshot"
 	"earshot/internal/helper"
-	"earshot/models"
 )
 
 // The names of the messages of control.
@@ -73,9 +72,6 @@ type Ready struct {
 	Height int     `json:"height"`
 	Rate   float64 `json:"rate"` // pictures a second that the source has, 0 if it does not say
 }
-
-// A Fault is why the helper cannot do its work.
-type Fault = models.Fault
 
 // An Observation is what the helper finds in one picture.
 type Observation struct {

@@ -1,10 +1,6 @@
-package models
+package helper
 
-import (
-	"errors"
-
-	"earshot/internal/helper"
-)
+import "errors"
 
 // A Fault is a message in which a helper says why it cannot do its work.
 type Fault struct {
@@ -30,7 +26,7 @@ func (f Fault) Err() error { return &FaultError{f} }
 type FaultError struct{ fault Fault }
 
 // DecodeFault returns the fault in a message as a [*FaultError], or why it cannot be decoded.
-func DecodeFault(c helper.Control) error {
+func DecodeFault(c Control) error {
 	e := new(FaultError)
 	if err := c.Decode(&e.fault); err != nil {
 		return err
