@@ -8,12 +8,11 @@ package config
 import (
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
-	"strings"
 
 	"earshot/executive"
 	"earshot/internal/field"
+	"earshot/internal/logfile"
 	"earshot/models/engine"
 	speaking "earshot/outlets/discord"
 	"earshot/outlets/loudspeaker"
@@ -42,7 +41,7 @@ type Config struct {
 	Speakers       speakers.Config     `yaml:"speakers"`
 	Store          store.Config        `yaml:"store"`
 	Server         server.Config       `yaml:"server"`
-	Log            Log                 `yaml:"log"`
+	Log            logfile.Config      `yaml:"log"`
 }
 
 // Providers places the section of each sense.
@@ -65,17 +64,6 @@ type Part struct {
 	Enabled bool `yaml:"enabled"`
 }
 
-// Log is the section log: what the daemon writes down about itself, which is
-// never what somebody said.
-type Log struct {
-	// Level is the least that is written down: debug, info, warn or error.
-	Level string `yaml:"level"`
-
-	// File is where to; empty means earshot.log in the user's state directory,
-	// and "-" standard error.
-	File string `yaml:"file"`
-}
-
 // Default returns the configuration of somebody who wrote none.
 func Default() *Config {
 	c := &Config{
@@ -87,7 +75,7 @@ func Default() *Config {
 		Speakers:       speakers.DefaultConfig(),
 		Store:          store.DefaultConfig(),
 		Server:         server.DefaultConfig(),
-		Log:            Log{Level: "info"},
+		Log:            logfile.DefaultConfig(),
 	}
 	c.Executive.Parallel.ReasoningContinuous = false // until somebody allows it, as they must a microphone
 	return c
@@ -111,7 +99,7 @@ func (c *Config) Validate() error {
 		field.Under("speakers", c.Speakers.Validate()),
 		field.Under("store", c.Store.Validate()),
 		field.Under("server", c.Server.Validate()),
-		field.Under("log", c.Log.validate()),
+		field.Under("log", c.Log.Validate()),
 	)
 }
 
@@ -139,21 +127,6 @@ func (c *Config) strangers() error {
 					"is %q, but external_actors.actors has no such actor_id; add them there", id))
 			}
 		}
-	}
-	return errors.Join(faults...)
-}
-
-func (l Log) validate() error {
-	var faults []error
-	switch l.Level {
-	case "debug", "info", "warn", "error":
-	default:
-		faults = append(faults, field.Errorf("level", "is %q; must be one of debug, info, warn, error", l.Level))
-	}
-	if strings.ContainsRune(l.File, 0) {
-		faults = append(faults, field.Errorf("file", "has a zero byte in it"))
-	} else if l.File != "" && l.File != "-" && !filepath.IsAbs(l.File) {
-		faults = append(faults, field.Errorf("file", "is %q; write the whole path, from the root, or - for standard error", l.File))
 	}
 	return errors.Join(faults...)
 }

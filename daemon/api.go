@@ -24,7 +24,7 @@ func (d *Daemon) InstallAPI(ctx context.Context) ([]probe.Finding, error) {
 	}})
 	if err != nil {
 		f := probe.Finding{Thing: probe.APIPart}
-		f.Text, f.Cure = probe.Explain(err)
+		f.Text, f.Cure = earshot.Explain(err)
 		d.ShowNotice(f.Notice())
 		return []probe.Finding{f}, nil
 	}

@@ -55,7 +55,7 @@ func (d *Daemon) buildDiscord(ctx context.Context, voice bool) sectionBuild {
 	})
 	if err != nil {
 		f.Works = false
-		f.Text, f.Cure = probe.Explain(err)
+		f.Text, f.Cure = earshot.Explain(err)
 		is.findings = []probe.Finding{f}
 		return is
 	}

@@ -153,7 +153,7 @@ func (d *Daemon) refuse(err error, asked bool) {
 		return
 	}
 	n := earshot.Notice{Key: configuration, Text: "the configuration cannot be used, so the previous one stays in effect"}
-	n.Cure = cmp.Or(probe.Cure(err), "earshot check") // which does not find the faults of a reload alone
+	n.Cure = cmp.Or(earshot.Cure(err), "earshot check") // which does not find the faults of a reload alone
 	if wrong, ok := errors.AsType[*config.Error](err); ok {
 		n.Text = fmt.Sprintf("the configuration has %s, so the previous one stays in effect", english.Count(len(wrong.Faults)+wrong.More, "fault"))
 		for _, f := range wrong.Faults { // without the problem: that may repeat a value

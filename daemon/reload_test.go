@@ -736,7 +736,7 @@ func TestReloadNoPlaceForALog(t *testing.T) {
 	if err := unix.Mkfifo(pipe, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	log, book, err := logfile.Open(config.Log{File: had, Level: "info"}, os.Stderr)
+	log, book, err := logfile.Open(logfile.Config{File: had, Level: "info"}, os.Stderr)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,7 +6,7 @@ import (
 
 	"earshot/config"
 	"earshot/daemon/backup"
-	"earshot/internal/export"
+	"earshot/internal/atomicfile"
 )
 
 type backupCommand struct {
@@ -21,7 +21,7 @@ func (c backupCommand) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	if err := export.MayWrite(c.File, c.Force); err != nil {
+	if err := atomicfile.MayWrite(c.File, c.Force); err != nil {
 		return err
 	}
 	archive, err := a.archive(cfg)

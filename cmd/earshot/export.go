@@ -8,6 +8,7 @@ import (
 	"earshot"
 	"earshot/config"
 	"earshot/daemon/access"
+	"earshot/internal/atomicfile"
 	"earshot/internal/english"
 	"earshot/internal/export"
 	"earshot/speakers"
@@ -70,7 +71,7 @@ func (c exportCommand) Run(a *app) error {
 	for tries := 0; ; tries++ {
 		before, err := archive.Totals(a.ctx)
 		if err == nil {
-			err = export.WriteFile(c.File, c.Force || tries > 0, write)
+			err = atomicfile.WriteFile(c.File, c.Force || tries > 0, write)
 		}
 		if err != nil {
 			return err

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"earshot"
 	"errors"
 	"fmt"
 	"io"
@@ -13,7 +14,6 @@ import (
 
 	"earshot/config"
 	"earshot/internal/logfile"
-	"earshot/internal/probe"
 	"earshot/internal/terminal"
 	"earshot/server/attach"
 	"earshot/server/client"
@@ -104,7 +104,7 @@ func printError(w io.Writer, err error) int {
 	if err == nil {
 		return success
 	}
-	text, cure := probe.Explain(err)
+	text, cure := earshot.Explain(err)
 	if errors.Is(err, attach.ErrLost) { // how a socket breaks helps nobody
 		text = attach.ErrLost.Error() + "; to start it again: earshot run"
 	}

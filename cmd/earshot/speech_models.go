@@ -1,6 +1,7 @@
 package main
 
 import (
+	"earshot"
 	"errors"
 	"fmt"
 	"os"
@@ -106,7 +107,7 @@ func (g speechGet) install(a *app, s catalog.Set) (catalog.Installed, error) {
 	switch {
 	case a.ctx.Err() != nil:
 		return is, fmt.Errorf("stopped; what was downloaded is kept\n  → to continue: %s", g.again)
-	case probe.Cure(err) != "":
+	case earshot.Cure(err) != "":
 		return is, fmt.Errorf("%s was not installed: %w", s.Name, err)
 	case err != nil:
 		return is, fmt.Errorf("%s was not installed: %w\n  → try again: %s", s.Name, err, g.again)
@@ -127,7 +128,7 @@ func (g speechGet) try(a *app, is catalog.Installed) error {
 	var missing *helper.MissingError
 	switch {
 	case errors.As(err, &missing):
-		fmt.Fprintf(a.told(), "! %s is installed, but not in use: %v\n  → %s\n", is.Name, err, probe.Cure(err))
+		fmt.Fprintf(a.told(), "! %s is installed, but not in use: %v\n  → %s\n", is.Name, err, earshot.Cure(err))
 	case err != nil:
 		return fmt.Errorf("%s is installed, but cannot be used here: %w", is.Name, err)
 	case g.JSON:

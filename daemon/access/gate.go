@@ -13,7 +13,6 @@ import (
 	"earshot"
 	"earshot/config"
 	"earshot/executive"
-	"earshot/internal/probe"
 	"earshot/participants"
 	"earshot/server"
 	"earshot/server/token"
@@ -92,7 +91,7 @@ func (g Gate) Authenticate(ctx context.Context, account earshot.Handle, c server
 func (g Gate) Vouch(ctx context.Context, c server.Claim) (participants.Participant, earshot.Handle, earshot.Audience, error) {
 	of, err := g.Tokens.Check(c.Token)
 	if err != nil {
-		cure := cmp.Or(probe.Cure(err), "create one on the machine where earshot runs: earshot token create NAME")
+		cure := cmp.Or(earshot.Cure(err), "create one on the machine where earshot runs: earshot token create NAME")
 		return participants.Participant{}, earshot.Handle{}, earshot.Audience{}, participants.Refuse(participants.ErrToken, err.Error(), cure)
 	}
 	account := earshot.Handle{Provider: byToken, ID: string(of)}

@@ -10,7 +10,6 @@ import (
 	"earshot"
 	"earshot/config"
 	"earshot/executive"
-	"earshot/internal/probe"
 	"earshot/participants"
 	"earshot/server"
 
@@ -106,7 +105,7 @@ func TestADamagedFileOfTokens(t *testing.T) {
 			}
 		}
 		_, _, err := g.Identify(t.Context(), account, server.Claim{Name: "eve", Token: "earshot_x"})
-		if _, cure := probe.Explain(err); !errors.Is(err, participants.ErrToken) || !strings.Contains(cure, tt.cure) {
+		if _, cure := earshot.Explain(err); !errors.Is(err, participants.ErrToken) || !strings.Contains(cure, tt.cure) {
 			t.Errorf("with %q in the file: %v, and %q mends it", tt.file, err, cure)
 		}
 	}

@@ -20,7 +20,6 @@ import (
 	"earshot/internal/atomicfile"
 	"earshot/internal/discord/bot"
 	"earshot/internal/english"
-	"earshot/internal/export"
 	"earshot/internal/terminal"
 	"earshot/server/token"
 	"earshot/speakers"
@@ -65,7 +64,7 @@ func Write(ctx context.Context, archive *store.Archive, directory, file string, 
 	if err := archive.Backup(ctx, fresh, with...); err != nil {
 		return err
 	}
-	if err := export.MayWrite(file, force); err != nil {
+	if err := atomicfile.MayWrite(file, force); err != nil {
 		return err
 	}
 	return os.Rename(fresh, file)

@@ -1,6 +1,7 @@
 package cameras
 
 import (
+	"earshot/internal/atomicfile"
 	"errors"
 	"fmt"
 	"io"
@@ -9,7 +10,6 @@ import (
 	"path/filepath"
 
 	"earshot"
-	"earshot/internal/export"
 )
 
 // MayKeep reports, before anything is looked at, why a picture could not be kept in a file.
@@ -37,7 +37,7 @@ func Keep(path string, jpeg []byte, force bool) error {
 	if len(jpeg) > earshot.MaxPicture {
 		return fmt.Errorf("the picture has %d bytes; at most %d are possible", len(jpeg), earshot.MaxPicture)
 	}
-	err := export.WriteFile(path, force, func(w io.Writer) error {
+	err := atomicfile.WriteFile(path, force, func(w io.Writer) error {
 		_, err := w.Write(jpeg)
 		return err
 	})

@@ -13,7 +13,6 @@ import (
 	"earshot/executive/scene"
 	"earshot/executive/sight"
 	"earshot/internal/helper"
-	"earshot/internal/probe"
 	"earshot/participants"
 )
 
@@ -27,7 +26,7 @@ const seldomTold = 10 * time.Minute
 
 // SetFault records why there is no picture.
 func SetFault(s *api.CameraView, err error) {
-	s.Fault, s.Cure = err.Error(), probe.Cure(err)
+	s.Fault, s.Cure = err.Error(), earshot.Cure(err)
 	if said, ok := errors.AsType[*helper.DeathError](err); ok {
 		s.Fault = strings.TrimPrefix(s.Fault, said.Name+": ") // the name of the helper is for the log only
 	}

@@ -5,7 +5,6 @@ import (
 	"os"
 	"strings"
 
-	"earshot/config"
 	"earshot/internal/logfile"
 )
 
@@ -29,7 +28,7 @@ var (
 
 // tailOf returns the last lines of the log that cfg names, in a form that anybody may read.
 // Without a redactor, attributes that may name somebody are only said to be present.
-func tailOf(cfg config.Log, s Redactor) ([]string, error) {
+func tailOf(cfg logfile.Config, s Redactor) ([]string, error) {
 	if cfg.File == "-" {
 		return nil, nil // a foreground run logs to its own terminal
 	}

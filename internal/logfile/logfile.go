@@ -14,7 +14,6 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"earshot/config"
 	"earshot/internal/redact"
 )
 
@@ -36,7 +35,7 @@ type File struct {
 }
 
 // Open opens the log that cfg names. What people say cannot get into it.
-func Open(cfg config.Log, standard *os.File) (*slog.Logger, *File, error) {
+func Open(cfg Config, standard *os.File) (*slog.Logger, *File, error) {
 	b := &File{standard: standard, most: mostBytes}
 	move, err := b.MoveTo(cfg)
 	if err != nil {
@@ -49,7 +48,7 @@ func Open(cfg config.Log, standard *os.File) (*slog.Logger, *File, error) {
 
 // MoveTo opens what cfg names, and returns what makes it the log. Until then nothing has
 // changed.
-func (b *File) MoveTo(cfg config.Log) (move func(), err error) {
+func (b *File) MoveTo(cfg Config) (move func(), err error) {
 	var level slog.Level
 	if err := level.UnmarshalText([]byte(cfg.Level)); err != nil {
 		return nil, fmt.Errorf("log.level: %w", err)

@@ -14,7 +14,6 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"earshot/config"
 	"earshot/internal/testkit"
 )
 
@@ -27,7 +26,7 @@ func bounded(t *testing.T, most int64, had string) (b *File, path string) {
 			t.Fatal(err)
 		}
 	}
-	_, b, err := Open(config.Log{File: path, Level: "info"}, os.Stderr)
+	_, b, err := Open(Config{File: path, Level: "info"}, os.Stderr)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -128,7 +127,7 @@ func TestFullLog(t *testing.T) {
 		if err := os.Symlink(path, link); err != nil {
 			t.Fatal(err)
 		}
-		move, err := b.MoveTo(config.Log{File: link, Level: "info"})
+		move, err := b.MoveTo(Config{File: link, Level: "info"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -159,7 +158,7 @@ func TestFullLog(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer out.Close()
-		log, b, err := Open(config.Log{File: "-", Level: "info"}, out)
+		log, b, err := Open(Config{File: "-", Level: "info"}, out)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -223,7 +222,7 @@ func TestNoPlaceForALog(t *testing.T) {
 			is := filepath.Join(filepath.Dir(path), "is") // the path of a socket must be short
 			t.Chdir(filepath.Dir(path))
 			tt.place(t, "is")
-			move, err := b.MoveTo(config.Log{File: is, Level: "info"})
+			move, err := b.MoveTo(Config{File: is, Level: "info"})
 			if tt.want == "" {
 				if err != nil {
 					t.Fatal(err)

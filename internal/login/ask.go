@@ -2,6 +2,7 @@ package login
 
 import (
 	"context"
+	"earshot"
 	"errors"
 	"fmt"
 	"io"
@@ -9,7 +10,6 @@ import (
 	"strings"
 
 	"earshot/internal/field"
-	"earshot/internal/probe"
 	"earshot/internal/terminal"
 )
 
@@ -34,7 +34,7 @@ func (p Prompt) Ask(ctx context.Context, in *os.File, out func() io.Writer,
 		if err == nil || errors.Is(err, ErrLeft) {
 			return name, secret, err
 		}
-		problem, cure := probe.Explain(err)
+		problem, cure := earshot.Explain(err)
 		fmt.Fprintln(out(), terminal.Safe(problem))
 		if cure != "" {
 			fmt.Fprintf(out(), "  → %s\n", terminal.Safe(cure))

@@ -118,7 +118,7 @@ func detector(ctx context.Context) Finding {
 	f := Finding{Thing: "camera"}
 	path, err := helper.Find(helper.CameraProgram)
 	if err != nil {
-		f.Text, f.Cure = err.Error(), Cure(err)
+		f.Text, f.Cure = err.Error(), earshot.Cure(err)
 		return f
 	}
 	ctx, cancel := context.WithTimeout(ctx, helperTimeout)

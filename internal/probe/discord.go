@@ -2,6 +2,7 @@ package probe
 
 import (
 	"context"
+	"earshot"
 	"log/slog"
 	"time"
 
@@ -39,7 +40,7 @@ func discordFindings(err error, c outlet.Config) []Finding {
 	var findings []Finding
 	for _, err := range all {
 		f := Finding{Thing: "discord"}
-		f.Text, f.Cure = Explain(err)
+		f.Text, f.Cure = earshot.Explain(err)
 		if f.Cure == "" {
 			f.Cure = "check that this machine can reach https://discord.com"
 		}

@@ -2,6 +2,7 @@ package probe
 
 import (
 	"context"
+	"earshot"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -139,7 +140,7 @@ func KnownVoices(cfg *config.Config) []Finding {
 func countFindings(thing string, n int, err error, text string) []Finding {
 	switch {
 	case err != nil:
-		return []Finding{{Thing: thing, Text: err.Error(), Cure: Cure(err)}}
+		return []Finding{{Thing: thing, Text: err.Error(), Cure: earshot.Cure(err)}}
 	case n == 0:
 		return nil
 	}
@@ -211,7 +212,7 @@ func API(ctx context.Context, cfg *config.Config) []Finding {
 	default:
 		l, err := server.ListenLoopback(ctx, cfg.Server.Listen)
 		if err != nil {
-			f.Text, f.Cure = Explain(err)
+			f.Text, f.Cure = earshot.Explain(err)
 			break
 		}
 		l.Close()

@@ -5,11 +5,9 @@
 package probe
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 	"time"
 
 	"earshot"
@@ -40,25 +38,6 @@ func Brief(findings []Finding) []Finding {
 // AnswerTimeout is how long the opening screen waits for a server that does not
 // answer: longer, and starting feels broken.
 const AnswerTimeout = 1500 * time.Millisecond
-
-// Cure returns what mends err, or nothing.
-func Cure(err error) string {
-	var known interface{ Cure() string }
-	if !errors.As(err, &known) {
-		return ""
-	}
-	return known.Cure()
-}
-
-// Explain returns what went wrong, and what mends it. What a daemon refused says
-// both in one.
-func Explain(err error) (problem, cure string) {
-	problem, cure = err.Error(), Cure(err)
-	if cure != "" {
-		problem = strings.TrimSuffix(problem, "; "+cure)
-	}
-	return problem, cure
-}
 
 // PrintFindings prints findings, one a line, the cure of each below it.
 func PrintFindings(w io.Writer, findings []Finding) {

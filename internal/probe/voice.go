@@ -2,6 +2,7 @@ package probe
 
 import (
 	"context"
+	"earshot"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -136,7 +137,7 @@ func chooseEngine(ctx context.Context, engines []engine.Engine, embedded Role) (
 			}
 			return is
 		}
-		is.Role = Role{Finding: Finding{Text: err.Error(), Cure: Cure(err)}, late: !errors.Is(err, errors.ErrUnsupported)}
+		is.Role = Role{Finding: Finding{Text: err.Error(), Cure: earshot.Cure(err)}, late: !errors.Is(err, errors.ErrUnsupported)}
 		is.better = append(is.better, err)
 	}
 	return is
@@ -146,7 +147,7 @@ func chooseEngine(ctx context.Context, engines []engine.Engine, embedded Role) (
 func (c chosenEngine) explain(text string) string {
 	for _, err := range c.better {
 		text = strings.TrimPrefix(text+"; "+err.Error(), "; ")
-		if cure := Cure(err); cure != "" {
+		if cure := earshot.Cure(err); cure != "" {
 			text += " (" + cure + ")"
 		}
 	}
@@ -175,7 +176,7 @@ func (r Role) MayWork() bool { return r.Works || r.late }
 func SpeechRoles(ctx context.Context) map[string]Role {
 	path, err := helper.Find(helper.SpeechProgram)
 	if err != nil {
-		return allRoles(Role{Finding: Finding{Text: err.Error(), Cure: Cure(err)}})
+		return allRoles(Role{Finding: Finding{Text: err.Error(), Cure: earshot.Cure(err)}})
 	}
 	ctx, cancel := context.WithTimeout(ctx, helperTimeout)
 	defer cancel()
@@ -243,7 +244,7 @@ func soundDevices(ctx context.Context, microphone, loudspeaker string) (ears, mo
 		if f, ok := errors.AsType[*sound.Fault](err); ok {
 			ears.Absent, mouth.Absent = f.Absent, f.Absent
 		}
-		ears.Cure, mouth.Cure = Cure(err), Cure(err)
+		ears.Cure, mouth.Cure = earshot.Cure(err), earshot.Cure(err)
 		return ears, mouth, err
 	}
 	return findDevice(ears, microphone, devices.Inputs), findDevice(mouth, loudspeaker, devices.Outputs), nil

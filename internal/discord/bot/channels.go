@@ -12,7 +12,6 @@ import (
 	"earshot/internal/discord/compose"
 	"earshot/internal/discord/gateway"
 	"earshot/internal/discord/roster"
-	"earshot/internal/probe"
 	outlet "earshot/outlets/discord"
 	"earshot/participants"
 )
@@ -191,7 +190,7 @@ func (b *Bot) outlet(room earshot.RoomID, c roster.Place) *outlet.Text {
 		Posted: func(turn earshot.TurnID, message uint64) { b.own.add(post{message, room, turn}) },
 		Refused: func(err error) {
 			n := earshot.Notice{Key: "discord " + gateway.Digits(c.ID), Text: "a reply could not be posted in " + c.Name}
-			why, cure := probe.Explain(err)
+			why, cure := earshot.Explain(err)
 			n.Text, n.Cure = n.Text+": "+why, cure
 			b.c.Report(n)
 		},

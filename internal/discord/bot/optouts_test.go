@@ -1,12 +1,11 @@
 package bot
 
 import (
+	"earshot"
 	"errors"
 	"os"
 	"path/filepath"
 	"testing"
-
-	"earshot/internal/probe"
 )
 
 // TestOptouts: somebody who opted out is not heard after a restart either, until they take that
@@ -56,7 +55,7 @@ func TestOptouts(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := OpenOptOuts(dir)
-	if probe.Cure(err) == "" || !errors.Is(err, errors.ErrUnsupported) {
+	if earshot.Cure(err) == "" || !errors.Is(err, errors.ErrUnsupported) {
 		t.Errorf("a damaged file: %v", err)
 	}
 }
