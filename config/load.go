@@ -120,7 +120,7 @@ func Find(path string) (string, error) {
 			return place, nil
 		}
 		if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) {
-			return "", alone(place, "cannot be read: %v", reason(err))
+			return "", alone(place, "cannot be read: %v", withoutPath(err))
 		}
 	}
 	return "", nil
@@ -131,7 +131,7 @@ func read(file string) ([]byte, error) {
 	about, err := os.Stat(file)
 	switch {
 	case err != nil:
-		return nil, alone(file, "cannot be read: %v", reason(err))
+		return nil, alone(file, "cannot be read: %v", withoutPath(err))
 	case about.IsDir():
 		return nil, alone(file, "is a directory; name the file in it")
 	case !about.Mode().IsRegular() && file != os.DevNull:
@@ -139,21 +139,21 @@ func read(file string) ([]byte, error) {
 	}
 	f, err := os.Open(file)
 	if err != nil {
-		return nil, alone(file, "cannot be read: %v", reason(err))
+		return nil, alone(file, "cannot be read: %v", withoutPath(err))
 	}
 	defer f.Close()
 	data, err := io.ReadAll(io.LimitReader(f, most+1))
 	switch {
 	case err != nil:
-		return nil, alone(file, "cannot be read: %v", reason(err))
+		return nil, alone(file, "cannot be read: %v", withoutPath(err))
 	case len(data) > most:
 		return nil, alone(file, "is longer than %d bytes; this is no configuration", most)
 	}
 	return data, nil
 }
 
-// reason returns err without the path, which the fault has already.
-func reason(err error) error {
+// withoutPath returns err without the path, which the fault has already.
+func withoutPath(err error) error {
 	if p, ok := errors.AsType[*fs.PathError](err); ok {
 		return p.Err
 	}

@@ -143,7 +143,7 @@ func Open(ctx context.Context, cfg *config.Config, o Options) (*Daemon, error) {
 		return nil, err
 	}
 	d.llm.now.Store(engines)
-	c := StoreConfig(cfg)
+	c := cfg.Journal()
 	c.NewID, c.Log, c.Report, c.Meter = d.id, log, d.report, d.counts
 	c.Progress = o.Progress
 	err = d.openJournal(ctx, c)

@@ -15,7 +15,6 @@ import (
 	"earshot/daemon/erase"
 	"earshot/executive"
 	"earshot/executive/command"
-	"earshot/executive/reason"
 	"earshot/internal/discord/bot"
 	"earshot/participants"
 	"earshot/server"
@@ -233,13 +232,6 @@ func (d *Daemon) expire(ctx context.Context) {
 		}
 	}
 }
-
-// Decisions about what was said: after heeded ones an agent stays silent and has used it
-// nevertheless; unheeded ones are about something else.
-var (
-	heeded   = []string{reason.Commanded, reason.Murmured}
-	unheeded = []string{reason.NewVoice}
-)
 
 // loosenFiles returns a function that is called before an overheard event is erased: it waits for
 // running replies whose prompt may contain the event, and removes the event as a source of files

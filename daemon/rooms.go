@@ -258,11 +258,3 @@ func (d *Daemon) Admit(ctx context.Context, e earshot.Event) error {
 	}
 	return r.Admit(ctx, e)
 }
-
-// StoreConfig returns how the journal of cfg is opened, by the daemon and by commands while none
-// runs: with the views that other packages keep of it.
-func StoreConfig(cfg *config.Config) store.Config {
-	c := cfg.Store
-	c.Projections, c.Heeded, c.Unheeded = []earshot.Projection{agents.Projection{}, remind.Projection{}}, heeded, unheeded
-	return c
-}

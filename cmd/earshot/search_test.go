@@ -11,7 +11,6 @@ import (
 
 	"earshot"
 	"earshot/config"
-	"earshot/daemon"
 	"earshot/internal/search"
 	"earshot/participants"
 	"earshot/store"
@@ -20,7 +19,7 @@ import (
 // remembered writes a journal in which something was said, in the name of earshot's owner.
 func remembered(t *testing.T, directory string) {
 	t.Helper()
-	s, err := store.Open(t.Context(), store.Config{Directory: directory, Projections: daemon.StoreConfig(config.Default()).Projections})
+	s, err := store.Open(t.Context(), store.Config{Directory: directory, Projections: config.Default().Journal().Projections})
 	if err != nil {
 		t.Fatal(err)
 	}

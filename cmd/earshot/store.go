@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"earshot"
-	"earshot/daemon"
 	"earshot/store"
 )
 
@@ -59,7 +58,7 @@ func (a *app) write(use func(*store.Store) error) error {
 	if err != nil {
 		return err
 	}
-	c := daemon.StoreConfig(cfg)
+	c := cfg.Journal()
 	c.Report = func(n earshot.Notice) { fmt.Fprintf(a.err, "earshot: %s\n", n.Text) }
 	s, err := store.Open(a.ctx, c)
 	var locked *store.ErrLocked

@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"earshot/config"
-	"earshot/daemon"
 	"earshot/daemon/erase"
 	"earshot/daemon/health"
 	"earshot/internal/atomicfile"
@@ -87,7 +86,7 @@ func (r *Restorer) Restore(ctx context.Context, path string, force bool) (err er
 		return err
 	}
 	r.now = time.Now()
-	kept := daemon.StoreConfig(r.Config)
+	kept := r.Config.Journal()
 	kept.Now = func() time.Time { return r.now }
 	kept.Fits = func(file store.Companion) error {
 		if file.Name == bot.OptOutsFile {

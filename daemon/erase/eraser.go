@@ -20,7 +20,6 @@ import (
 
 	"earshot"
 	"earshot/api"
-	"earshot/executive/room"
 	"earshot/executive/tool/workspace"
 	"earshot/internal/atomicfile"
 	"earshot/participants"
@@ -57,9 +56,19 @@ type Eraser struct {
 
 // A Room is a running room.
 type Room struct {
-	Room *room.Room
+	Room Forgetter
 	ID   earshot.RoomID
 	Name string
+}
+
+// A Forgetter forgets what a room remembers, which is the room itself.
+type Forgetter interface {
+	// Forget removes erased events, and what the room knows by itself about forgotten people. It
+	// returns when that is done.
+	Forget(ctx context.Context, gone []earshot.EventID, people []earshot.ParticipantID) error
+
+	// Forgot records that so many events of the room are forgotten.
+	Forgot(id earshot.EventID, events int, by earshot.ParticipantID) error
 }
 
 // hold locks doing, ahead of holders that are in no hurry. It returns an error if ctx ends first.

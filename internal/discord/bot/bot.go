@@ -12,7 +12,6 @@ import (
 	"earshot/config"
 	"earshot/executive"
 	"earshot/executive/command"
-	"earshot/executive/room"
 	"earshot/internal/discord/calls"
 	"earshot/internal/discord/gateway"
 	"earshot/internal/discord/roster"
@@ -48,9 +47,22 @@ type Rooms interface {
 	Do(ctx context.Context, e earshot.Event) (string, error)
 }
 
+// A Conversation is a room as the bot needs it.
+type Conversation interface {
+	// Enter adds an outlet, until leave is called.
+	Enter(o earshot.Outlet, around earshot.Audience) (leave func())
+
+	// Mode returns whether the room listens and answers, and a channel that is closed when that
+	// changes.
+	Mode() (mode earshot.Mode, changed <-chan struct{})
+
+	// Asked returns the end of what an agent has just said aloud and nobody has answered, or nothing.
+	Asked() earshot.Text
+}
+
 // A Room is an open room.
 type Room struct {
-	Room   *room.Room
+	Room   Conversation
 	ID     earshot.RoomID
 	Closed <-chan struct{} // closed when the room has ended; nil if it stays
 }
