@@ -18,6 +18,7 @@ import (
 	"earshot/monitor"
 	"earshot/participants"
 	"earshot/server/client"
+	"earshot/server/wire"
 )
 
 // A peer is a daemon that is told what happens, and when it is there.
@@ -47,9 +48,9 @@ func (p *peer) change(f func()) {
 func (p *peer) fails() error {
 	switch {
 	case p.refuses:
-		return &api.Refusal{Problem: "you may not know that any more"}
+		return &wire.Refusal{Problem: "you may not know that any more"}
 	case p.ends:
-		return &client.Failure{Refusal: &api.Refusal{Problem: "earshot is stopping"}}
+		return &client.Failure{Refusal: &wire.Refusal{Problem: "earshot is stopping"}}
 	case p.gone:
 		return client.ErrNotRunning
 	}

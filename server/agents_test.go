@@ -14,6 +14,7 @@ import (
 	"earshot/participants/agents"
 	"earshot/server"
 	"earshot/server/client"
+	"earshot/server/wire"
 )
 
 func (h *house) Agents(_ context.Context, all bool) ([]api.AgentInfo, error) {
@@ -66,7 +67,7 @@ func TestAgents(t *testing.T) {
 	_, listed := eve.Agents(t.Context(), true)
 	_, ordered := eve.Order(t.Context(), want)
 	for _, err := range []error{listed, ordered} {
-		if r, ok := errors.AsType[*api.Refusal](err); !ok || !strings.Contains(r.Problem, "an operator of this earshot") || r.Mend == "" {
+		if r, ok := errors.AsType[*wire.Refusal](err); !ok || !strings.Contains(r.Problem, "an operator of this earshot") || r.Mend == "" {
 			t.Errorf("Eve is told %v", err)
 		}
 	}
@@ -81,11 +82,11 @@ func TestOrdersAreRefused(t *testing.T) {
 	h := newHouse()
 	h.who = operating
 	h.order = func(participants.Participant, agents.Order) (api.AgentInfo, error) {
-		return api.AgentInfo{}, &api.Refusal{Problem: "no", Mend: "try"}
+		return api.AgentInfo{}, &wire.Refusal{Problem: "no", Mend: "try"}
 	}
 	at, _ := serve(t, h)
 	_, err := (&client.Client{Socket: at, Identity: "ann"}).Order(t.Context(), agents.Order{})
-	if r, ok := errors.AsType[*api.Refusal](err); !ok || r.Problem != "no" || r.Mend != "try" {
+	if r, ok := errors.AsType[*wire.Refusal](err); !ok || r.Problem != "no" || r.Mend != "try" {
 		t.Errorf("told %v", err)
 	}
 	for _, body := range []string{"", "null x", `{"acts":"created"}`, `{"edit":{"rooms":"all"}}`, `{}{}`} {

@@ -11,6 +11,7 @@ import (
 	"earshot/api"
 	"earshot/server"
 	"earshot/server/client"
+	"earshot/server/wire"
 )
 
 func (h *house) Context(_ context.Context, p server.Principal) ([]api.SceneEntry, error) {
@@ -30,7 +31,7 @@ func TestCommands(t *testing.T) {
 	}
 	for name, want := range map[string]string{"dance": "there is no /dance", "": "without its slash", "a/b": "without its slash", strings.Repeat("a", 65): "without its slash"} {
 		_, err := c.Do(t.Context(), name, "")
-		if r, ok := errors.AsType[*api.Refusal](err); !ok || !strings.Contains(r.Problem, want) {
+		if r, ok := errors.AsType[*wire.Refusal](err); !ok || !strings.Contains(r.Problem, want) {
 			t.Errorf("%q: %v, want %q", name, err, want)
 		}
 	}

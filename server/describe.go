@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"earshot"
-	"earshot/api"
 	"earshot/server/openapi"
 	"earshot/server/wire"
 )
@@ -94,7 +93,7 @@ func Describe() ([]byte, error) {
 		}
 		paths[to.path][strings.ToLower(to.method)] = operation(&all, to)
 	}
-	refused := all.Of(reflect.TypeFor[api.Refusal]())
+	refused := all.Of(reflect.TypeFor[wire.Refusal]())
 	responses := make(map[string]any)
 	for status, means := range everywhere {
 		responses["e"+strconv.Itoa(status)] = map[string]any{

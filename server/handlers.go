@@ -20,13 +20,13 @@ import (
 )
 
 // errOrder refuses to say a command, which may contain a private message.
-var errOrder = &api.Refusal{
+var errOrder = &wire.Refusal{
 	Problem: "a text that begins with a slash is a command, so nothing was said",
 	Mend:    `give commands with POST /v1/commands, such as {"name":"msg","args":"NAME text"}; // begins a text with a slash`,
 }
 
 // ErrTaken refuses a message whose ID belongs to another.
-var ErrTaken error = &api.Refusal{Problem: "the ID belongs to another message, so this one was not kept", Mend: "send it with a new ID, or without one"}
+var ErrTaken error = &wire.Refusal{Problem: "the ID belongs to another message, so this one was not kept", Mend: "send it with a new ID, or without one"}
 
 // post admits a message.
 func (s *Server) post(r *http.Request, who guest, in api.MessageRequest) (kept api.MessageReceipt, err error) {
@@ -174,7 +174,7 @@ func readBody(w http.ResponseWriter, r *http.Request, into any) error {
 func (s *Server) attach(w http.ResponseWriter, r *http.Request, who guest) error {
 	if r.Header.Get("Upgrade") != wire.Protocol {
 		w.Header().Set("Upgrade", wire.Protocol)
-		return &fault{http.StatusUpgradeRequired, &api.Refusal{
+		return &fault{http.StatusUpgradeRequired, &wire.Refusal{
 			Problem: "this earshot speaks " + wire.Protocol + " and the terminal another version",
 			Mend:    "use the same version for both; see: earshot version",
 		}}

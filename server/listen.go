@@ -11,7 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"earshot/api"
+	"earshot/server/wire"
 )
 
 // ErrRunning says that another daemon answers at the socket.
@@ -56,13 +56,13 @@ func makeDir(dir string) error {
 		return fmt.Errorf("creating the socket's directory: %w", err)
 	}
 	if stat, ok := info.Sys().(*syscall.Stat_t); !ok || int(stat.Uid) != os.Getuid() {
-		return &api.Refusal{
+		return &wire.Refusal{
 			Problem: fmt.Sprintf("the socket's directory %s belongs to somebody else", dir),
 			Mend:    "set server.socket to a path in a directory of your own",
 		}
 	}
 	if info.Mode().Perm()&0o077 != 0 {
-		return &api.Refusal{
+		return &wire.Refusal{
 			Problem: fmt.Sprintf("the socket's directory %s is open to others", dir),
 			Mend:    "chmod 700 " + dir,
 		}

@@ -12,6 +12,7 @@ import (
 	"earshot/participants"
 	"earshot/server"
 	"earshot/server/client"
+	"earshot/server/wire"
 )
 
 func (h *house) Look(_ context.Context, by server.Principal, l api.LookRequest) (api.CameraView, error) {
@@ -54,7 +55,7 @@ func TestLook(t *testing.T) {
 	}
 	for _, name := range []string{"cy", "eve"} {
 		_, err := (&client.Client{Socket: at, Identity: name}).Look(t.Context(), want)
-		if r, ok := errors.AsType[*api.Refusal](err); !ok || !strings.Contains(r.Problem, "at its desk") || r.Mend == "" {
+		if r, ok := errors.AsType[*wire.Refusal](err); !ok || !strings.Contains(r.Problem, "at its desk") || r.Mend == "" {
 			t.Errorf("%s is told %v", name, err)
 		}
 	}

@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"syscall"
 
-	"earshot/api"
+	"earshot/server/wire"
 )
 
 // ListenLoopback opens a port of this machine for [Server.ServeLoopback]: address is a host and a
@@ -26,7 +26,7 @@ func ListenLoopback(ctx context.Context, address string) (net.Listener, error) {
 	}
 	for _, at := range all {
 		if !at.Unmap().IsLoopback() {
-			return nil, &api.Refusal{
+			return nil, &wire.Refusal{
 				Problem: fmt.Sprintf("server.listen is %s, which other machines can reach at %s", address, at),
 				Mend:    "listen at 127.0.0.1, and reach it from elsewhere through ssh -L; see docs/api.md",
 			}
@@ -37,7 +37,7 @@ func ListenLoopback(ctx context.Context, address string) (net.Listener, error) {
 	}
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", netip.AddrPortFrom(first(all), port).String())
 	if errors.Is(err, syscall.EADDRINUSE) {
-		return nil, &api.Refusal{
+		return nil, &wire.Refusal{
 			Problem: fmt.Sprintf("another program already listens at %s", address),
 			Mend:    "set server.listen to another port, or stop that program",
 		}

@@ -11,7 +11,6 @@ import (
 	"unicode/utf8"
 
 	"earshot"
-	"earshot/api"
 	"earshot/internal/field"
 	"earshot/participants"
 	"earshot/server/wire"
@@ -71,7 +70,7 @@ func (s *Server) identify(to route, r *http.Request, v *visitor) (guest, error) 
 // client may be anywhere.
 func (s *Server) vouch(ctx context.Context, v *visitor, c Claim) (guest, error) {
 	if c.Token == "" {
-		return guest{}, &fault{http.StatusUnauthorized, &api.Refusal{
+		return guest{}, &fault{http.StatusUnauthorized, &wire.Refusal{
 			Problem: "this needs a token, in the header Authorization: Bearer …",
 			Mend:    "create one on the machine where earshot runs: earshot token create NAME",
 		}}

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"earshot"
-	"earshot/api"
 	"earshot/internal/field"
 	"earshot/internal/testkit"
 	"earshot/participants"
@@ -22,6 +21,7 @@ import (
 	"earshot/server/attach"
 	"earshot/server/client"
 	"earshot/server/token"
+	"earshot/server/wire"
 )
 
 // byName believes everybody's name and room.
@@ -175,11 +175,11 @@ func TestIdentityIsRefused(t *testing.T) {
 		err    error
 		status int
 		asks   string
-		want   api.Refusal
+		want   wire.Refusal
 	}{
-		{guarded{fmt.Errorf("to be ann: %w", participants.ErrToken)}, 401, "Bearer", api.Refusal{Problem: "to be ann: " + participants.ErrToken.Error(), Mend: "set EARSHOT_TOKEN"}},
-		{participants.ErrReserved, 403, "", api.Refusal{Problem: participants.ErrReserved.Error()}},
-		{fmt.Errorf("who is that? %w", participants.ErrUnknown), 403, "", api.Refusal{Problem: "who is that? " + participants.ErrUnknown.Error()}},
+		{guarded{fmt.Errorf("to be ann: %w", participants.ErrToken)}, 401, "Bearer", wire.Refusal{Problem: "to be ann: " + participants.ErrToken.Error(), Mend: "set EARSHOT_TOKEN"}},
+		{participants.ErrReserved, 403, "", wire.Refusal{Problem: participants.ErrReserved.Error()}},
+		{fmt.Errorf("who is that? %w", participants.ErrUnknown), 403, "", wire.Refusal{Problem: "who is that? " + participants.ErrUnknown.Error()}},
 	} {
 		h := newHouse()
 		h.who = func(earshot.Handle, server.Claim) (server.Principal, error) { return server.Principal{}, tt.err }
@@ -194,7 +194,7 @@ func TestIdentityIsRefused(t *testing.T) {
 		_, stated := c.State(t.Context())
 		attached := c.Attach(t.Context(), sense(nil), &testkit.Voice{}, new(attach.Names))
 		for _, err := range []error{stated, attached} {
-			if r, ok := errors.AsType[*api.Refusal](err); !ok || *r != tt.want {
+			if r, ok := errors.AsType[*wire.Refusal](err); !ok || *r != tt.want {
 				t.Errorf("refused with %v, want %v", err, &tt.want)
 			}
 		}
@@ -300,7 +300,7 @@ func TestRevoked(t *testing.T) {
 		}
 		close(revoked)
 		told, ended := testkit.Receive(t, testkit.Patience, "what became of whoever was revoked", said), testkit.Receive(t, testkit.Patience, "what became of whoever was revoked", attached)
-		r, ok := errors.AsType[*api.Refusal](ended)
+		r, ok := errors.AsType[*wire.Refusal](ended)
 		if c == ann && (told == nil || !ok || !strings.Contains(r.Problem, token.ErrUnknown.Error())) || c == bob && (told != nil || ended != nil) {
 			t.Errorf("%s was told %v, and the terminal ended with %v", c.Identity, told, ended)
 		}
@@ -351,7 +351,7 @@ func TestRevokedReader(t *testing.T) {
 			t.Error("somebody reads with another token")
 		}
 	}
-	if _, ok := errors.AsType[*api.Refusal](last); !ok {
+	if _, ok := errors.AsType[*wire.Refusal](last); !ok {
 		t.Errorf("told %v", last)
 	}
 }

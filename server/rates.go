@@ -11,7 +11,7 @@ import (
 
 	"golang.org/x/time/rate"
 
-	"earshot/api"
+	"earshot/server/wire"
 )
 
 const (
@@ -29,7 +29,7 @@ const (
 // tooMany is the fault of a client that sends too many requests, and may try again after a while.
 func tooMany(after time.Duration, problem string) error {
 	seconds := strconv.Itoa(int(math.Ceil(max(after, time.Second).Seconds())))
-	return &headedFault{&fault{http.StatusTooManyRequests, &api.Refusal{Problem: problem, Mend: "ask again after " + seconds + " s"}}, "Retry-After", seconds}
+	return &headedFault{&fault{http.StatusTooManyRequests, &wire.Refusal{Problem: problem, Mend: "ask again after " + seconds + " s"}}, "Retry-After", seconds}
 }
 
 // rates limits the requests of each client. The zero value has no limit.

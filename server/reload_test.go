@@ -10,6 +10,7 @@ import (
 	"earshot/api"
 	"earshot/server"
 	"earshot/server/client"
+	"earshot/server/wire"
 )
 
 func (h *house) Reload(context.Context) (api.ReloadResult, error) {
@@ -35,7 +36,7 @@ func TestReload(t *testing.T) {
 	}
 	at, _ := serve(t, h)
 	c := &client.Client{Socket: at}
-	var refused *api.Refusal
+	var refused *wire.Refusal
 	if _, err := c.Reload(t.Context()); !errors.As(err, &refused) {
 		t.Errorf("a guest has it read: %v", err)
 	}
@@ -83,7 +84,7 @@ func TestStays(t *testing.T) {
 		t.Errorf("%d events were shown", events)
 	}
 	for _, err := range c.Events(t.Context(), 1) {
-		if refused, ok := errors.AsType[*api.Refusal](err); !ok || refused.Problem != "this room is for others now" {
+		if refused, ok := errors.AsType[*wire.Refusal](err); !ok || refused.Problem != "this room is for others now" {
 			t.Errorf("asked again, it is %v", err)
 		}
 	}

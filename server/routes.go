@@ -186,7 +186,7 @@ type headedFault struct {
 func (h *headedFault) Unwrap() error { return h.fault }
 
 // errEnds refuses a request because the daemon stops.
-var errEnds = &api.Refusal{Problem: "earshot is stopping", Mend: "ask again when it is running"}
+var errEnds = &wire.Refusal{Problem: "earshot is stopping", Mend: "ask again when it is running"}
 
 // An opening is one listener of the server, with its rules.
 type opening struct {
@@ -347,9 +347,9 @@ func (r right) allows(who guest) error {
 	case r == watcher && who.Present && who.Audience.Room == earshot.Desk:
 		return nil
 	case r == watcher:
-		return &api.Refusal{Problem: "only an operator of this earshot, or somebody at its desk, may do that", Mend: "come in at the desk first: earshot chat; or ask an operator"}
+		return &wire.Refusal{Problem: "only an operator of this earshot, or somebody at its desk, may do that", Mend: "come in at the desk first: earshot chat; or ask an operator"}
 	case r == operator, r == scraper:
-		return &api.Refusal{Problem: "only an operator of this earshot may do that", Mend: "ask one, or come in as one: --identity NAME"}
+		return &wire.Refusal{Problem: "only an operator of this earshot may do that", Mend: "ask one, or come in as one: --identity NAME"}
 	}
 	return errors.New("nobody may do that")
 }

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"earshot/api"
+	"earshot/server/wire"
 )
 
 // rules are what a listener demands of each request, before its author is known.
@@ -51,7 +51,7 @@ func (r *rules) judge(req *http.Request) error {
 		return err
 	}
 	if !r.ours(req.Host) {
-		return &fault{http.StatusForbidden, &api.Refusal{
+		return &fault{http.StatusForbidden, &wire.Refusal{
 			Problem: "the header Host is not a name of this earshot",
 			Mend:    "ask at 127.0.0.1 or localhost, or add the name to server.allowed_hosts",
 		}}
@@ -73,7 +73,7 @@ func written(req *http.Request) error {
 	case path != req.URL.Path:
 		return &fault{http.StatusNotFound, errors.New("there is nothing at this path")}
 	case leaks(req):
-		return &fault{http.StatusBadRequest, &api.Refusal{
+		return &fault{http.StatusBadRequest, &wire.Refusal{
 			Problem: "a token must not be in the address, where logs and histories keep it; the request was ignored",
 			Mend:    "send it in the header Authorization: Bearer …; if it was a real token, revoke it: earshot token revoke",
 		}}
@@ -136,7 +136,7 @@ func (r *rules) ours(host string) bool {
 // browsers name no page.
 func (r *rules) page(req *http.Request) error {
 	other := func() error {
-		return &fault{http.StatusForbidden, &api.Refusal{
+		return &fault{http.StatusForbidden, &wire.Refusal{
 			Problem: "the request comes from a web page that is not allowed to ask",
 			Mend:    "if the page is yours, add its origin to server.allowed_origins",
 		}}

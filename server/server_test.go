@@ -31,6 +31,7 @@ import (
 	"earshot/server"
 	"earshot/server/attach"
 	"earshot/server/client"
+	"earshot/server/wire"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -346,21 +347,21 @@ func TestPostIsRefused(t *testing.T) {
 	for _, tt := range []struct {
 		id   earshot.EventID
 		text earshot.Text
-		want api.Refusal
+		want wire.Refusal
 	}{
-		{"", "hello", api.Refusal{Problem: "the disk is full", Mend: "make room"}},
-		{"", "", api.Refusal{Problem: "the message is empty"}},
-		{"", "\n\u200b\ufeff\u2800\x00\n", api.Refusal{Problem: "the message is empty"}},
-		{"x", "hello", api.Refusal{Problem: "the id of an event must be a ULID: ulid: bad data size when unmarshaling"}},
-		{"", earshot.Text(strings.Repeat("\x01", 2*earshot.MaxText)), api.Refusal{Problem: "the body has more than 394240 bytes"}},
-		{"", earshot.Text(strings.Repeat("x", earshot.MaxText+1)), api.Refusal{Problem: "the message has 65537 bytes; a room admits at most 65536", Mend: "send it in parts"}},
-		{"", "\ufeff /msg Ann the ring", api.Refusal{
+		{"", "hello", wire.Refusal{Problem: "the disk is full", Mend: "make room"}},
+		{"", "", wire.Refusal{Problem: "the message is empty"}},
+		{"", "\n\u200b\ufeff\u2800\x00\n", wire.Refusal{Problem: "the message is empty"}},
+		{"x", "hello", wire.Refusal{Problem: "the id of an event must be a ULID: ulid: bad data size when unmarshaling"}},
+		{"", earshot.Text(strings.Repeat("\x01", 2*earshot.MaxText)), wire.Refusal{Problem: "the body has more than 394240 bytes"}},
+		{"", earshot.Text(strings.Repeat("x", earshot.MaxText+1)), wire.Refusal{Problem: "the message has 65537 bytes; a room admits at most 65536", Mend: "send it in parts"}},
+		{"", "\ufeff /msg Ann the ring", wire.Refusal{
 			Problem: "a text that begins with a slash is a command, so nothing was said",
 			Mend:    `give commands with POST /v1/commands, such as {"name":"msg","args":"NAME text"}; // begins a text with a slash`,
 		}},
 	} {
 		_, err := c.Post(t.Context(), tt.id, tt.text)
-		if r, ok := errors.AsType[*api.Refusal](err); !ok || *r != tt.want {
+		if r, ok := errors.AsType[*wire.Refusal](err); !ok || *r != tt.want {
 			t.Errorf("refused with %v, want %v", err, tt.want)
 		}
 	}
@@ -622,11 +623,11 @@ func later(err error) bool {
 
 // TestRefused: tells the errors that make another try pointless from those that do not.
 func TestRefused(t *testing.T) {
-	no := &api.Refusal{Problem: "you may not", Mend: "ask Ann"}
+	no := &wire.Refusal{Problem: "you may not", Mend: "ask Ann"}
 	for _, tt := range []struct {
 		name string
 		err  error
-		want *api.Refusal
+		want *wire.Refusal
 	}{
 		{"all is well", nil, nil},
 		{"a refusal", no, no},

@@ -33,7 +33,7 @@ func ServeUnready(ctx context.Context, l net.Listener, why func() api.Obstacle) 
 	})
 	all.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
 		is := why()
-		answer(w, http.StatusServiceUnavailable, api.Refusal{Problem: is.Text, Mend: is.Cure})
+		answer(w, http.StatusServiceUnavailable, wire.Refusal{Problem: is.Text, Mend: is.Cure})
 	})
 	srv := &http.Server{Handler: all, ReadHeaderTimeout: headerTime, IdleTimeout: idleTime, MaxHeaderBytes: headerBytes, DisableGeneralOptionsHandler: true}
 	srv.SetKeepAlivesEnabled(false) // a client that asks again should reach the daemon

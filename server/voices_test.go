@@ -12,6 +12,7 @@ import (
 	"earshot/participants"
 	"earshot/server"
 	"earshot/server/client"
+	"earshot/server/wire"
 )
 
 func (h *house) Voices(context.Context) ([]api.VoiceInfo, error) {
@@ -52,7 +53,7 @@ func TestVoices(t *testing.T) {
 	_, listed := eve.Voices(t.Context())
 	_, told := eve.Tell(t.Context(), want)
 	for _, err := range []error{listed, told} {
-		if r, ok := errors.AsType[*api.Refusal](err); !ok || !strings.Contains(r.Problem, "an operator of this earshot") {
+		if r, ok := errors.AsType[*wire.Refusal](err); !ok || !strings.Contains(r.Problem, "an operator of this earshot") {
 			t.Errorf("Eve is told %v", err)
 		}
 	}

@@ -69,7 +69,7 @@ var may = map[string]string{
 	"language":                       "",
 	"language/phones":                "",
 	"participants/...":               ".",
-	"api":                            ". participants/...", // for who somebody is
+	"api":                            ". participants", // for who somebody is
 	"store":                          ". internal/search",
 	"store/journal":                  ".", // from here on, each may import some of those above it
 	"store/index":                    ". internal/search store/journal",

@@ -14,7 +14,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"earshot"
-	"earshot/api"
 	"earshot/providers"
 	"earshot/server/wire"
 )
@@ -41,13 +40,13 @@ type Passing interface {
 // ctx ends. It returns what p returned, nil if ctx ended, and an error that wraps [ErrLost] if the
 // daemon went first. When it returns, everything that it started has returned, and conn is closed.
 //
-// An event that p emits is admitted when emit returns nil. If emit returns an [*api.Refusal], the
+// An event that p emits is admitted when emit returns nil. If emit returns an [*wire.Refusal], the
 // room refused it. After any other error it may or may not have been admitted; an event emitted
 // again with the same ID is kept once.
 //
 // p runs when the terminal is in the room: whatever happens there from then on is shown. Before o
 // shows something, names knows everybody mentioned in it. If the person may not stay any
-// more, the error is a [*api.Refusal].
+// more, the error is a [*wire.Refusal].
 func Run(ctx context.Context, conn *wire.Conn, p providers.Provider, o earshot.Outlet, names *Names) error {
 	defer conn.Close()
 	s := &session{
@@ -150,7 +149,7 @@ func (s *session) read(ctx context.Context) error {
 			return fmt.Errorf("%w: %w", ErrLost, err)
 		}
 		err = s.take(ctx, f)
-		if r, ok := errors.AsType[*api.Refusal](err); ok {
+		if r, ok := errors.AsType[*wire.Refusal](err); ok {
 			return r
 		}
 		if err != nil {

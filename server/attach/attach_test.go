@@ -16,7 +16,6 @@ import (
 	"go.uber.org/goleak"
 
 	"earshot"
-	"earshot/api"
 	"earshot/internal/testkit"
 	"earshot/participants"
 	"earshot/providers"
@@ -236,7 +235,7 @@ func TestRefusalsComeBackInOrder(t *testing.T) {
 				if got := fmt.Sprint(err); got != tt.want && (err != nil || tt.want != "") {
 					t.Errorf("%v was answered by %q, want %q", tt.body, got, tt.want)
 				}
-				if _, ok := errors.AsType[*api.Refusal](err); ok != (err != nil) {
+				if _, ok := errors.AsType[*wire.Refusal](err); ok != (err != nil) {
 					t.Errorf("%T is no refusal", err)
 				}
 			}

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"earshot"
-	"earshot/api"
 	"earshot/internal/testkit"
 	"earshot/providers"
 	"earshot/server/attach"
@@ -129,7 +128,7 @@ func TestEnded(t *testing.T) {
 		go io.Copy(io.Discard, near)
 		_, _ = io.WriteString(near, `{"welcome":{"outlet":"terminal-1"}}`+"\n"+`{"ended":{"error":"the token was revoked","cure":"ask for another"}}`+"\n")
 		err := <-done
-		if r, ok := errors.AsType[*api.Refusal](err); !ok || r.Mend != "ask for another" || errors.Is(err, attach.ErrLost) {
+		if r, ok := errors.AsType[*wire.Refusal](err); !ok || r.Mend != "ask for another" || errors.Is(err, attach.ErrLost) {
 			t.Errorf("ended with %v", err)
 		}
 		near.Close()
@@ -186,7 +185,7 @@ func TestMayNotStayAtBothEnds(t *testing.T) {
 			<-ctx.Done()
 			return nil
 		}), &testkit.Voice{}, &pr.names)
-		if _, ok := errors.AsType[*api.Refusal](err); !ok || <-said == nil {
+		if _, ok := errors.AsType[*wire.Refusal](err); !ok || <-said == nil {
 			t.Errorf("ended with %v", err)
 		}
 		<-pr.daemons

@@ -37,7 +37,7 @@ var ErrNotRunning = errors.New("earshot is not running; start it with: earshot r
 
 // A Failure says that the daemon could not do what it was asked: it is stopping, something is
 // full, or there is too much to do. The refusal says why.
-type Failure struct{ *api.Refusal }
+type Failure struct{ *wire.Refusal }
 
 // Unwrap returns the refusal.
 func (f *Failure) Unwrap() error { return f.Refusal }
@@ -45,18 +45,18 @@ func (f *Failure) Unwrap() error { return f.Refusal }
 // Refused returns the refusal if err says that the daemon refused and would do so again. After any
 // other error, such as a [Failure], the same request may work later, without a change of the
 // request or of the caller.
-func Refused(err error) (*api.Refusal, bool) {
+func Refused(err error) (*wire.Refusal, bool) {
 	if _, failed := errors.AsType[*Failure](err); failed || errors.Is(err, ErrNotRunning) {
 		return nil, false
 	}
-	return errors.AsType[*api.Refusal](err)
+	return errors.AsType[*wire.Refusal](err)
 }
 
 // lineBytes is the longest event that a client reads.
 const lineBytes = wire.MaxDown
 
 // A Client talks to the daemon at Socket, or at URL. It may be used from many goroutines, and
-// keeps no connection. A refusal is returned as a [*api.Refusal], inside a [*Failure] if the
+// keeps no connection. A refusal is returned as a [*wire.Refusal], inside a [*Failure] if the
 // daemon could not do it.
 type Client struct {
 	Socket string
@@ -357,7 +357,7 @@ func undressed(ctx context.Context, err error) error {
 
 // refused reads the reason for a refusal.
 func refused(resp *http.Response) error {
-	r := new(api.Refusal)
+	r := new(wire.Refusal)
 	err := json.NewDecoder(io.LimitReader(resp.Body, wire.MaxBody)).Decode(r)
 	if err != nil || r.Problem == "" {
 		return fmt.Errorf("earshot answered %s", resp.Status)
@@ -375,7 +375,7 @@ func (c *Client) base() (*url.URL, error) {
 	}
 	u, err := url.Parse(c.URL)
 	if err != nil || u.Scheme != "http" || u.Hostname() == "" || u.Path != "" && u.Path != "/" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
-		return nil, &api.Refusal{Problem: "the address of an earshot must be only protocol, host and port", Mend: "write it like http://127.0.0.1:8765"}
+		return nil, &wire.Refusal{Problem: "the address of an earshot must be only protocol, host and port", Mend: "write it like http://127.0.0.1:8765"}
 	}
 	return &url.URL{Scheme: "http", Host: u.Host}, nil
 }
@@ -402,7 +402,7 @@ func (c *Client) dial(ctx context.Context) (net.Conn, error) {
 }
 
 // errElsewhere says that a token would be readable on the way.
-var errElsewhere = &api.Refusal{Problem: "this address is not on this machine, and the connection would not be encrypted", Mend: "forward the port: ssh -L 8765:127.0.0.1:8765 HOST, and use http://127.0.0.1:8765"}
+var errElsewhere = &wire.Refusal{Problem: "this address is not on this machine, and the connection would not be encrypted", Mend: "forward the port: ssh -L 8765:127.0.0.1:8765 HOST, and use http://127.0.0.1:8765"}
 
 // dialPort connects to a port of this machine, whatever address a name resolves to.
 func (c *Client) dialPort(ctx context.Context) (net.Conn, error) {

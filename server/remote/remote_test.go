@@ -15,7 +15,6 @@ import (
 	"go.uber.org/goleak"
 
 	"earshot"
-	"earshot/api"
 	"earshot/participants"
 	"earshot/server/remote"
 	"earshot/server/wire"
@@ -76,7 +75,7 @@ func (r room) Admit(_ context.Context, e earshot.Event) error {
 		r.heard.add("%s %s says %s", e.Room, e.From.ID, string(b.Text))
 	}
 	if m, ok := e.Body.(earshot.Message); ok && m.Text == "bad" {
-		return &api.Refusal{Problem: "the disk is full", Mend: "make room"}
+		return &wire.Refusal{Problem: "the disk is full", Mend: "make room"}
 	}
 	return nil
 }

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"earshot"
-	"earshot/api"
 	"earshot/internal/testkit"
 	"earshot/participants"
 	"earshot/server/remote"
@@ -79,7 +78,7 @@ func TestSomebodyElseIsHere(t *testing.T) {
 }
 
 // errRevoked is the reason why somebody may not stay.
-var errRevoked = &api.Refusal{Problem: "the token was revoked", Mend: "ask for another"}
+var errRevoked = &wire.Refusal{Problem: "the token was revoked", Mend: "ask for another"}
 
 // TestMayNotStay: a terminal that may not stay is told why and ends within seconds, whether it
 // sends something, sends nothing, or does not even read.

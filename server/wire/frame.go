@@ -27,7 +27,6 @@ import (
 	"time"
 
 	"earshot"
-	"earshot/api"
 )
 
 // Protocol names this version in the Upgrade header of HTTP.
@@ -80,7 +79,7 @@ type (
 	// Refused says that an event was not admitted.
 	Refused struct {
 		N int64 `json:"n"` // counted from 1, together with those of Ack
-		api.Refusal
+		Refusal
 	}
 
 	// Open begins a speech, and names the participant whom it answers. It may overtake the Show of
@@ -120,7 +119,7 @@ type (
 	}
 
 	// Ended says why the terminal may not stay. It is the last frame.
-	Ended struct{ api.Refusal }
+	Ended struct{ Refusal }
 )
 
 // Beat says that its sender is alive. Both send it. A terminal answers the daemon's beats, which

@@ -7,15 +7,32 @@ import (
 	"github.com/oklog/ulid/v2"
 
 	"earshot"
-	"earshot/api"
 )
 
+// A Refusal is why something was refused, for a person: the body of every answer over HTTP that is
+// an error.
+type Refusal struct {
+	Problem string `json:"error"`
+	Mend    string `json:"cure,omitempty"` // the command or the step that mends it
+}
+
+// Error returns the problem, and the cure if there is one.
+func (r *Refusal) Error() string {
+	if r.Mend == "" {
+		return r.Problem
+	}
+	return r.Problem + "; " + r.Mend
+}
+
+// Cure returns what mends it.
+func (r *Refusal) Cure() string { return r.Mend }
+
 // Explain returns err in the form for a terminal or an HTTP client.
-func Explain(err error) *api.Refusal {
-	if r, ok := errors.AsType[*api.Refusal](err); ok {
+func Explain(err error) *Refusal {
+	if r, ok := errors.AsType[*Refusal](err); ok {
 		return r
 	}
-	r := &api.Refusal{Problem: err.Error()}
+	r := &Refusal{Problem: err.Error()}
 	if e, ok := errors.AsType[interface {
 		error
 		Cure() string
@@ -40,7 +57,7 @@ func CheckID(id earshot.EventID) error {
 func CheckText(t earshot.Text) error {
 	switch {
 	case len(t) > earshot.MaxText:
-		return &api.Refusal{
+		return &Refusal{
 			Problem: fmt.Sprintf("the message has %d bytes; a room admits at most %d", len(t), earshot.MaxText),
 			Mend:    "send it in parts",
 		}

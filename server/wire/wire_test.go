@@ -16,7 +16,6 @@ import (
 	"go.uber.org/goleak"
 
 	"earshot"
-	"earshot/api"
 	"earshot/server/wire"
 )
 
@@ -29,7 +28,7 @@ var frames = []wire.Frame{
 	wire.Heard{Turn: "1", Heard: earshot.Heard{Clause: 2, Byte: 3, End: true}},
 	wire.Welcome{Outlet: "terminal-1"},
 	wire.Ack{N: 7},
-	wire.Refused{N: 8, Refusal: api.Refusal{Problem: "full", Mend: "make room"}},
+	wire.Refused{N: 8, Refusal: wire.Refusal{Problem: "full", Mend: "make room"}},
 	wire.Open{
 		Opening: earshot.Opening{Turn: "1", About: "2", Name: "Earshot", To: "ann", Private: true},
 		Names:   wire.Names{"ann": "Ann"},
@@ -39,7 +38,7 @@ var frames = []wire.Frame{
 	wire.Finish{Turn: "1"},
 	wire.Show{Event: earshot.Event{ID: "1", At: time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC), Body: earshot.Reply{Offered: "x"}}, Names: wire.Names{"ann": "Ann É"}},
 	wire.Missed{N: 3},
-	wire.Ended{Refusal: api.Refusal{Problem: "revoked", Mend: "ask for another"}},
+	wire.Ended{Refusal: wire.Refusal{Problem: "revoked", Mend: "ask for another"}},
 	wire.Beat{},
 }
 
