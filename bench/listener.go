@@ -18,6 +18,7 @@ import (
 
 	"github.com/bwmarrin/discordgo"
 
+	ringing "earshot/internal/discord/calls"
 	"earshot/internal/discord/discordtest"
 	"earshot/internal/discord/gateway"
 	"earshot/internal/discord/voice"
@@ -119,7 +120,7 @@ func listenIn(ctx context.Context, in io.Reader, out io.Writer) error {
 	var heard atomic.Int64
 	var call atomic.Pointer[voice.Call]
 	ctx, stop := beside(ctx, session.Run, func(ctx context.Context) error {
-		return session.Call(ctx, voice.Config{
+		return ringing.RunCall(ctx, session, voice.Config{
 			Place: voice.Place{Guild: at.Guild, Channel: at.Channel},
 			Heard: func(batch []voice.Packet) { heard.Add(int64(len(batch))) },
 		}, call.Store)

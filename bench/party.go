@@ -77,7 +77,7 @@ func (b bench) newParty(d dial) (p *party, parts []func(context.Context) error, 
 func (p *party) answer(d dial, self discordtest.User) (session *gateway.Session) {
 	p.calls = ringing.New(ringing.Config{ByItself: true, EncryptedCalls: true, IgnoreBots: true}, ringing.Parts{
 		Call: func(ctx context.Context, cfg voice.Config, use func(ringing.Call)) error {
-			return session.Call(ctx, cfg, func(c *voice.Call) { use(c) })
+			return ringing.RunCall(ctx, session, cfg, func(c *voice.Call) { use(c) })
 		},
 		Ear: p.ear,
 		Decoder: func(heard func(uint32, *audio.Frame)) ringing.Decoder {

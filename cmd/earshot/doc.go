@@ -63,7 +63,7 @@
 // # Discord
 //
 // [earshot/internal/discord] says what lies where.
-// [earshot/internal/discord/gateway] is a session of a bot, with its calls in voice channels:
+// [earshot/internal/discord/gateway] is a session of a bot; over it run calls in voice channels,
 // [earshot/internal/discord/voice], which are encrypted end to end by
 // [earshot/internal/discord/dave], on [earshot/internal/discord/mls].
 // [earshot/internal/discord/roster] knows the guilds, channels and members, and what was missed

@@ -50,7 +50,7 @@ var may = map[string]string{
 	"internal/codec":                 ". internal/audio internal/helper internal/supervise",
 	"internal/playback/...":          ". internal/audio internal/sound models/tts",
 	"internal/discord":               "", // only a comment, no code
-	"internal/discord/gateway":       ". internal/supervise internal/discord/voice",
+	"internal/discord/gateway":       ". internal/supervise",
 	"internal/discord/calls":         ". internal/audio internal/codec internal/supervise internal/discord/gateway internal/discord/voice providers",
 	"internal/discord/compose":       "",
 	"internal/discord/posts":         "internal/discord/compose internal/discord/gateway",
@@ -119,6 +119,8 @@ var tried = map[string]string{
 
 	"models/neural":       "internal/audio models/stt models/tts", // whose clients it has
 	"outlets/loudspeaker": "models models/catalog models/neural",  // whose voices have rates of their own
+
+	"internal/discord/gateway": "internal/discord/calls internal/discord/voice", // the calls that a session carries
 
 	"internal/discord/calls": "internal/helper models/hear models/stt models/tts providers/discord providers/microphone", // with which the bot makes its ears
 }

@@ -49,7 +49,7 @@ func (b *Bot) openCalls(speaks bool) error {
 	}
 	parts := calls.Parts{
 		Call: func(ctx context.Context, cfg voice.Config, use func(calls.Call)) error {
-			return b.session.Call(ctx, cfg, func(c *voice.Call) { use(c) })
+			return calls.RunCall(ctx, b.session, cfg, func(c *voice.Call) { use(c) })
 		},
 		Ear: b.ear,
 		Decoder: func(heard func(uint32, *audio.Frame)) calls.Decoder {

@@ -83,6 +83,30 @@ type Parts struct {
 // A Call is a call that has begun, a [*voice.Call].
 type Call interface{ Status() voice.Status }
 
+var _ voice.Absent = gateway.Line{} // else its gateway would count as always there
+
+// RunCall joins a voice channel and stays in it until ctx ends, or until the call ends otherwise,
+// which gives a [*voice.Ended]. It waits for the session to be open, which fills in the line and the
+// bot's identity. Use receives the call before it begins. There is one call per guild; a second is
+// [gateway.ErrBusy].
+func RunCall(ctx context.Context, s *gateway.Session, cfg voice.Config, use func(*voice.Call)) error {
+	line, err := s.Line(ctx)
+	if err != nil {
+		return err
+	}
+	cfg.Place.Self, cfg.Line = line.Self, line
+	cfg.Log, cfg.HTTP = cmp.Or(cfg.Log, line.Log), cmp.Or(cfg.HTTP, line.HTTP)
+	call := voice.New(cfg)
+	if err := s.Attach(cfg.Place.Guild, call); err != nil {
+		return err
+	}
+	defer s.Detach(cfg.Place.Guild)
+	if use != nil {
+		use(call)
+	}
+	return call.Run(ctx)
+}
+
 // A RoomVoice is the agent's voice in one room of a call.
 type RoomVoice interface {
 	Announce(ctx context.Context, text earshot.Text) error // says it aloud; it is not cut

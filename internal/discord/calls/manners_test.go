@@ -58,7 +58,7 @@ func ushers(t *testing.T) *usher {
 	cfg.Announce = false
 	u.Calls = calls.New(cfg, calls.Parts{
 		Call: func(ctx context.Context, cfg voice.Config, use func(calls.Call)) error {
-			return session.Call(ctx, cfg, func(c *voice.Call) { use(c) })
+			return calls.RunCall(ctx, session, cfg, func(c *voice.Call) { use(c) })
 		},
 		Ear:     func(earshot.Handle, earshot.RoomID, calls.Capture) calls.Ear { return ear{} },
 		Decoder: func(func(uint32, *audio.Frame)) calls.Decoder { return decoder{} },

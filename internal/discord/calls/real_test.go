@@ -287,7 +287,7 @@ func bot(t *testing.T, server *discordtest.Server, s studio, h *house) *calls.Ca
 	mic.Deaf = 0
 	c := calls.New(cfg, calls.Parts{
 		Call: func(ctx context.Context, cfg voice.Config, use func(calls.Call)) error {
-			return session.Call(ctx, cfg, func(c *voice.Call) { use(c) })
+			return calls.RunCall(ctx, session, cfg, func(c *voice.Call) { use(c) })
 		},
 		Ear: func(from earshot.Handle, _ earshot.RoomID, c calls.Capture) calls.Ear {
 			return microphone.New(mic, microphone.Parts{

@@ -4,16 +4,23 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
+	"net/http"
 	"time"
 
 	"github.com/bwmarrin/discordgo"
-
-	"earshot/internal/discord/voice"
 )
+
+// A Call is one in a voice channel, such as a [earshot/internal/discord/voice.Call]: the session tells
+// it where the bot is, and which server it uses.
+type Call interface {
+	State(channel uint64, session string)
+	Server(token, endpoint string)
+}
 
 // A callSlot is the bot's place in the voice channels of one guild.
 type callSlot struct {
-	call *voice.Call
+	call Call
 	wish voiceTarget // the last request
 	owed bool        // a new session has begun since, and does not know the wish
 }
@@ -30,68 +37,54 @@ type voiceTarget struct {
 // ErrBusy means that there is a call in the guild already.
 var ErrBusy = errors.New("the bot is in a call in this guild already")
 
-// Call joins a voice channel and stays in it until ctx ends, or until the call ends otherwise,
-// which gives a [*voice.Ended]. It waits for the session to be open. Use receives the call before
-// it begins. The session fills in the line and the bot's identity. There is one call per guild; a
-// second is [ErrBusy].
-func (s *Session) Call(ctx context.Context, cfg voice.Config, use func(*voice.Call)) error {
-	_, self, err := s.open(ctx, nil)
-	if err != nil {
-		return err
-	}
-	cfg.Place.Self = self
-	cfg.Line = callLine{s}
-	if cfg.Log == nil {
-		cfg.Log = s.log
-	}
-	if cfg.HTTP == nil {
-		cfg.HTTP = s.http
-	}
-	call := voice.New(cfg)
-	guild := cfg.Place.Guild
-	if !s.sit(guild, call) {
-		return ErrBusy
-	}
-	defer s.rise(guild)
-	if use != nil {
-		use(call)
-	}
-	return call.Run(ctx)
-}
-
-func (s *Session) sit(guild uint64, call *voice.Call) bool {
+// Attach gives a call the bot's place in the voice channels of a guild, until that is detached. There
+// is one call per guild; a second is [ErrBusy].
+func (s *Session) Attach(guild uint64, call Call) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.calls[guild] != nil {
-		return false
+		return ErrBusy
 	}
 	s.calls[guild] = &callSlot{call: call}
-	return true
+	return nil
 }
 
-func (s *Session) rise(guild uint64) {
+// Detach ends what Attach began.
+func (s *Session) Detach(guild uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.calls, guild)
 }
 
-// A callLine is what a call needs of the session.
-type callLine struct{ s *Session }
+// A Line is what a call needs of the session.
+type Line struct {
+	Self uint64       // the bot's number
+	HTTP *http.Client // for websockets; knows no token
+	Log  *slog.Logger
 
-// Move implements [voice.Line]. It waits for the session to be open, and does not wait for the
-// result, which comes as an event.
-func (l callLine) Move(ctx context.Context, guild, channel uint64, mute, deaf bool) error {
+	session *Session
+}
+
+// Line returns what a call needs. It waits for the session to be open.
+func (s *Session) Line(ctx context.Context) (Line, error) {
+	_, self, err := s.open(ctx, nil)
+	return Line{self, s.http, s.log, s}, err
+}
+
+// Move asks to be in a channel of a guild, or in none if it is 0. It waits for the session to be
+// open, and does not wait for the result, which comes as an event.
+func (l Line) Move(ctx context.Context, guild, channel uint64, mute, deaf bool) error {
 	w := voiceTarget{channel, mute, deaf}
 	var failed *connection
 	for {
-		conn, _, err := l.s.open(ctx, failed)
+		conn, _, err := l.session.open(ctx, failed)
 		if err != nil {
 			return err
 		}
-		if l.s.want(guild, w) {
+		if l.session.want(guild, w) {
 			return nil
 		}
-		if err := l.s.move(ctx, conn, guild, w); err == nil {
+		if err := l.session.move(ctx, conn, guild, w); err == nil {
 			return nil
 		} else if ctx.Err() != nil {
 			return err
@@ -100,11 +93,11 @@ func (l callLine) Move(ctx context.Context, guild, channel uint64, mute, deaf bo
 	}
 }
 
-// Away implements [voice.Absent].
-func (l callLine) Away() bool {
-	l.s.mu.Lock()
-	defer l.s.mu.Unlock()
-	return l.s.conn == nil
+// Away reports whether the main gateway is away.
+func (l Line) Away() bool {
+	l.session.mu.Lock()
+	defer l.session.mu.Unlock()
+	return l.session.conn == nil
 }
 
 // want records what is requested, so that it can be requested again. It reports whether that will

@@ -1,5 +1,5 @@
-// Package gateway is one session of a Discord bot: the main gateway, REST, and the calls in voice
-// channels that depend on them (package voice). A provider and an outlet share it.
+// Package gateway is one session of a Discord bot: the main gateway, REST, and the [Line] that a call
+// in a voice channel has to them. A provider and an outlet share it.
 //
 // # The gateway
 //

@@ -10,6 +10,7 @@ import (
 
 	"github.com/bwmarrin/discordgo"
 
+	"earshot/internal/discord/calls"
 	"earshot/internal/discord/discordtest"
 	"earshot/internal/discord/gateway"
 	"earshot/internal/discord/voice"
@@ -137,13 +138,13 @@ func TestLoopbackCall(t *testing.T) {
 	defer leave()
 	cfg := voice.Config{Place: voice.Place{Guild: server.Guild().ID, Channel: channel.ID}}
 	began, done := make(chan *voice.Call, 1), make(chan error, 1)
-	go func() { done <- s.Call(ctx, cfg, func(c *voice.Call) { began <- c }) }()
+	go func() { done <- calls.RunCall(ctx, s, cfg, func(c *voice.Call) { began <- c }) }()
 	call := testkit.Receive(t, testkit.Patience, "the call", began)
 	in := func() bool {
 		return call.Status().Phase == "in the call" && server.Voices()[bot.ID] == channel.ID && len(server.InCall(channel.ID)) == 1
 	}
 	testkit.Await(t, patience, "the call is joined", in)
-	if err := s.Call(ctx, cfg, nil); err != gateway.ErrBusy {
+	if err := calls.RunCall(ctx, s, cfg, nil); err != gateway.ErrBusy {
 		t.Errorf("a second call in the guild: %v", err)
 	}
 

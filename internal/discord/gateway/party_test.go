@@ -12,6 +12,7 @@ import (
 
 	"github.com/bwmarrin/discordgo"
 
+	"earshot/internal/discord/calls"
 	"earshot/internal/discord/discordtest"
 	"earshot/internal/discord/gateway"
 	"earshot/internal/discord/peers"
@@ -193,7 +194,9 @@ func newWhole(h *house, user discordtest.User) *ourParty {
 			h.t.Errorf("the session ended: %v", err)
 		}
 	})
-	p := &ourParty{h: h, user: user, run: s.Call}
+	p := &ourParty{h: h, user: user, run: func(ctx context.Context, cfg voice.Config, use func(*voice.Call)) error {
+		return calls.RunCall(ctx, s, cfg, use)
+	}}
 	p.watch()
 	return p
 }

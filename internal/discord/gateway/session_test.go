@@ -501,12 +501,12 @@ func TestSessionMovesWhenTheGuildIsThere(t *testing.T) {
 					c.stay()
 				})
 				s := New(g.config(nil))
-				s.sit(7, nil)
+				s.Attach(7, nil)
 				ctx, stop := context.WithTimeout(t.Context(), time.Minute)
 				defer stop()
 				done := make(chan error)
 				go func() { done <- s.Run(ctx) }()
-				if err := (callLine{s}).Move(ctx, 7, 8, false, false); err != nil {
+				if err := (Line{session: s}).Move(ctx, 7, 8, false, false); err != nil {
 					t.Fatal(err)
 				}
 				if err := <-done; err != nil {
@@ -562,12 +562,12 @@ func TestSessionMoves(t *testing.T) {
 			c.stay()
 		})
 		s := New(g.config(nil))
-		s.sit(7, nil)
+		s.Attach(7, nil)
 		ctx, stop := context.WithTimeout(t.Context(), time.Hour)
 		defer stop()
 		done := make(chan error)
 		go func() { done <- s.Run(ctx) }()
-		if err := (callLine{s}).Move(ctx, 7, 8, false, true); err != nil {
+		if err := (Line{session: s}).Move(ctx, 7, 8, false, true); err != nil {
 			t.Fatal(err)
 		}
 		if err := <-done; err != nil {
@@ -580,7 +580,7 @@ func TestSessionMoves(t *testing.T) {
 		}
 		short, end := context.WithTimeout(t.Context(), time.Second)
 		defer end()
-		if err := (callLine{s}).Move(short, 7, 0, false, false); !errors.Is(err, context.DeadlineExceeded) {
+		if err := (Line{session: s}).Move(short, 7, 0, false, false); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("moving without a gateway: %v", err)
 		}
 	})
