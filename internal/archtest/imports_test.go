@@ -55,7 +55,7 @@ var may = map[string]string{
 	"internal/discord/compose":       "",
 	"internal/discord/posts":         "internal/discord/compose internal/discord/gateway",
 	"internal/discord/roster":        ". internal/discord/compose internal/discord/gateway",
-	"internal/discord/interaction":   ". internal/discord/compose internal/discord/gateway internal/discord/roster",
+	"internal/discord/interaction":   ". internal/discord/compose internal/discord/gateway",
 	"internal/discord/voice":         "internal/discord/dave",
 	"internal/discord/dave":          "internal/discord/mls", // these two may become libraries one day
 	"internal/discord/mls":           "",

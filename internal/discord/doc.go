@@ -9,7 +9,7 @@
 //   - posts posts replies and lines in a channel, in time.
 //   - roster knows the guilds, channels and members, and what was missed there.
 //   - interaction registers slash commands, and answers them.
-//   - calls joins voice channels, hears each person there, and plays what the agent says.
+//   - calls joins voice channels, and hears each person there.
 //   - bot joins all of it to the rooms of a daemon.
 //   - discordtest is a Discord for tests, davetest the delivery service of the encryption there, and
 //     peers are other people's clients.
@@ -31,5 +31,5 @@
 //
 // In a call, packets come from voice to calls, which has a listener for each person; what was
 // recognised goes to the room as an event. A spoken reply goes to the outlet of the call, whose
-// player, in calls, has it encoded and hands it to voice, which sends a frame every 20 ms.
+// player has it encoded and hands it to voice, which sends a frame every 20 ms.
 package discord

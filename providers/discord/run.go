@@ -136,13 +136,13 @@ func (r *run) do(ctx context.Context, acts []action) {
 		case fault:
 			r.parts.Tell(a.notice)
 		case command:
-			place := r.roster.Place(a.given.In)
+			place := r.roster.Place(a.in)
 			r.responder.Answer(ctx, a.given, func(ctx context.Context) string { return r.carryOut(ctx, place, a.event) })
 		case question:
-			place := r.roster.Place(a.given.In)
+			place := r.roster.Place(a.in)
 			r.responder.Show(ctx, a.given, func(message uint64) {
 				e := a.event
-				e.ID = r.parts.Event(a.given.In.ID, message)
+				e.ID = r.parts.Event(a.in.ID, message)
 				if err := r.say(ctx, place, e); err != nil {
 					r.background.LogFailure(ctx, "bringing in a question", err)
 				}

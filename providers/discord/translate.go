@@ -42,6 +42,7 @@ type fault struct{ notice earshot.Notice }
 
 // A command is one that somebody gave, as an event.
 type command struct {
+	in    *roster.Channel
 	given *interaction.Invocation
 	event earshot.Event
 }
@@ -204,15 +205,15 @@ func (t *translator) invoke(i *discordgo.Interaction, now time.Time) []action {
 	case given == nil:
 		return nil
 	}
-	e := earshot.Event{At: now, From: gateway.HandleOf(given.User)}
+	in, e := t.roster.Channel(gateway.Number(i.ChannelID)), earshot.Event{At: now, From: gateway.HandleOf(given.User)}
 	if given.Question() {
 		asked := earshot.Text("@" + t.agent() + " " + given.Args)
 		e.Via, e.Body = text, earshot.Message{Text: asked}
 		if given.OwnWords() {
 			e.Body = earshot.Command{Name: earshot.OwnWords, Args: asked}
 		}
-		return append(t.see(given.In, given.User, now), question{given, e})
+		return append(t.see(in, given.User, now), question{in, given, e})
 	}
-	e.ID, e.Body = gateway.EventOf(given.In.ID, given.ID), earshot.Command{Name: given.Name, Args: earshot.Text(given.Args)}
-	return []action{command{given, e}}
+	e.ID, e.Body = gateway.EventOf(in.ID, given.ID), earshot.Command{Name: given.Name, Args: earshot.Text(given.Args)}
+	return []action{command{in, given, e}}
 }

@@ -124,3 +124,12 @@ func placed(g *discordgo.Guild) bool {
 	}
 	return true
 }
+
+// Giver returns who gave an interaction, and their membership of the guild, nil outside a guild.
+// Every command has a giver.
+func Giver(i *discordgo.Interaction) (*discordgo.User, *discordgo.Member) {
+	if i.Member != nil && i.Member.User != nil {
+		return i.Member.User, i.Member
+	}
+	return i.User, nil
+}

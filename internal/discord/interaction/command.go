@@ -11,7 +11,6 @@ import (
 	"earshot"
 	"earshot/internal/discord/compose"
 	"earshot/internal/discord/gateway"
-	"earshot/internal/discord/roster"
 )
 
 // A Command is a command offered after a slash.
@@ -49,7 +48,6 @@ type Invocation struct {
 	Name string
 	Args string
 	User uint64
-	In   *roster.Channel
 	ID   uint64 // of the interaction; no message has this number
 
 	to ticket
@@ -70,10 +68,16 @@ type Refusal struct {
 	text string
 }
 
+// A Roster knows who takes part; a [earshot/internal/discord/roster.Roster] is one.
+type Roster interface {
+	App() uint64 // the number of the bot's application; 0 until it is known
+	MayAsk(i *discordgo.Interaction) bool
+}
+
 // Parse returns what somebody wants who gave one of these commands, or why they do not get it.
 // Both are nil if it is nothing to answer.
-func Parse(r *roster.Roster, commands []Command, i *discordgo.Interaction) (*Invocation, *Refusal) {
-	u, _ := roster.Giver(i)
+func Parse(r Roster, commands []Command, i *discordgo.Interaction) (*Invocation, *Refusal) {
+	u, _ := gateway.Giver(i)
 	if u == nil || i.Type == discordgo.InteractionPing || gateway.Number(i.ID) == 0 || i.Token == "" {
 		return nil, nil
 	}
@@ -89,13 +93,13 @@ func Parse(r *roster.Roster, commands []Command, i *discordgo.Interaction) (*Inv
 		return nil, &Refusal{to: to, text: "I take no part here; ask whoever runs me."}
 	}
 	v := &Invocation{
-		Name: d.Name, Args: parseArgs(d.Options), User: gateway.Number(u.ID), In: r.Channel(gateway.Number(i.ChannelID)), ID: gateway.Number(i.ID), to: to,
+		Name: d.Name, Args: parseArgs(d.Options), User: gateway.Number(u.ID), ID: gateway.Number(i.ID), to: to,
 	}
 	switch {
 	case v.Question() && v.Args == "":
 		return nil, &Refusal{to: to, text: "What do you want to ask? /" + d.Name + " TEXT"}
 	case v.Name != ask.Name && !slices.ContainsFunc(commands, func(c Command) bool { return c.Name == v.Name }):
-		return nil, &Refusal{to: to, text: "There is no such command any more. The list is brought up to date; type / again in a minute.", Stale: true, Guild: v.In.Guild}
+		return nil, &Refusal{to: to, text: "There is no such command any more. The list is brought up to date; type / again in a minute.", Stale: true, Guild: gateway.Number(i.GuildID)}
 	}
 	return v, nil
 }

@@ -12,7 +12,6 @@ import (
 	"earshot"
 	"earshot/internal/discord/compose"
 	"earshot/internal/discord/gateway"
-	"earshot/internal/discord/roster"
 )
 
 // answerWithin is how long a command may take: Discord forgets it after a quarter of an hour.
@@ -30,7 +29,9 @@ const ephemeral = 1 << 6
 // A Responder registers commands, and answers those that somebody gave, in the background. Its
 // methods do not wait for Discord.
 type Responder struct {
-	Client     roster.Client
+	Client interface { // a [*gateway.Session] is one
+		Ask(ctx context.Context, method, path string, body, into any) error
+	}
 	Background *gateway.Background
 	Tell       func(earshot.Notice) // receives faults with their cures
 }

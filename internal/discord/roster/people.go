@@ -84,7 +84,7 @@ func (r *Roster) Arrivals(event any) (all []Arrival) {
 			}
 		}
 	case *discordgo.InteractionCreate:
-		if u, m := Giver(e.Interaction); u != nil && r.MayAsk(e.Interaction) {
+		if u, m := gateway.Giver(e.Interaction); u != nil && r.MayAsk(e.Interaction) {
 			add(u, m, gateway.Number(e.GuildID))
 		}
 	case *discordgo.GuildCreate:
@@ -128,18 +128,9 @@ func Describe(u *discordgo.User, m *discordgo.Member) Person {
 	return Person{Name: compose.CleanLine(name), Account: compose.CleanLine(u.Username), Bot: u.Bot, Member: m != nil}
 }
 
-// Giver returns who gave an interaction, and their membership of the guild, nil outside a guild.
-// Every command has a giver.
-func Giver(i *discordgo.Interaction) (*discordgo.User, *discordgo.Member) {
-	if i.Member != nil && i.Member.User != nil {
-		return i.Member.User, i.Member
-	}
-	return i.User, nil
-}
-
 // MayAsk reports whether a command may be carried out.
 func (r *Roster) MayAsk(i *discordgo.Interaction) bool {
-	u, _ := Giver(i)
+	u, _ := gateway.Giver(i)
 	c := r.channelOf[gateway.Number(i.ChannelID)]
 	return u != nil && c != nil && !u.Bot && r.users.Allows(gateway.Number(u.ID)) && r.TakesPart(c) && (c.With == 0 || c.With == gateway.Number(u.ID))
 }
