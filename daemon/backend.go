@@ -23,13 +23,6 @@ import (
 	"earshot/store"
 )
 
-// A Backend is what a server serves.
-type Backend interface {
-	server.Backend
-	server.Journal
-	server.Admin
-}
-
 // A backend is the daemon as its server knows it: the [server.Backend], the [server.Journal] and
 // the [server.Admin].
 type backend struct{ daemon *Daemon }

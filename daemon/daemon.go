@@ -210,7 +210,7 @@ func (d *Daemon) Health() *health.Parts { return &d.health }
 func (d *Daemon) Gate() access.Gate { return d.gate }
 
 // Backend returns the daemon as its server knows it.
-func (d *Daemon) Backend() Backend { return backend{d} }
+func (d *Daemon) Backend() server.Service { return backend{d} }
 
 // Account returns the account that runs the daemon, and Owner its owner.
 func (d *Daemon) Account() earshot.Handle         { return d.options.Account }

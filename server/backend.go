@@ -51,6 +51,13 @@ type Backend interface {
 	Hold(ctx context.Context, by Principal) (release func(), err error)
 }
 
+// A Service is all that a server offers.
+type Service interface {
+	Backend
+	Journal
+	Admin
+}
+
 // A Journal holds the past events that everybody in an audience may see. Its methods may be called
 // from many goroutines. Before is a sequence; 0 means the end.
 type Journal interface {

@@ -8,6 +8,7 @@ import (
 
 	"earshot/api"
 	"earshot/config"
+	"earshot/daemon/admin"
 	"earshot/daemon/cameras"
 	"earshot/internal/terminal"
 	"earshot/server/client"
@@ -48,7 +49,7 @@ func (c seeCommand) Run(a *app) error {
 	if c.JSON {
 		err = a.json(s)
 	} else {
-		_, err = fmt.Fprintln(a.out, terminal.Safe(cameras.ViewText(s, time.Now())))
+		_, err = fmt.Fprintln(a.out, terminal.Safe(admin.CameraText(s, time.Now())))
 	}
 	if err == nil && c.Save != "" && len(picture) > 0 {
 		if err = cameras.Keep(c.Save, picture, c.Force); err == nil {

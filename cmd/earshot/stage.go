@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	_ "embed"
 	"errors"
 	"fmt"
@@ -9,6 +10,8 @@ import (
 	"strings"
 
 	"earshot"
+	"earshot/config"
+	"earshot/daemon"
 	"earshot/internal/sceneplayer"
 	"earshot/internal/terminal"
 	"earshot/internal/transcript"
@@ -28,7 +31,7 @@ func (d demoCommand) Run(a *app) error {
 	fmt.Fprintln(told, "A conversation with a scripted model, in a temporary journal that is deleted afterwards.")
 	fmt.Fprintln(told, "The script types what Ann types. ^C stops it.")
 	fmt.Fprintln(told)
-	events, err := sceneplayer.Play(a.ctx, demoScene, d.Speed, a.watchScreen)
+	events, err := sceneplayer.Play(a.ctx, openDaemon, demoScene, d.Speed, a.watchScreen)
 	if err != nil {
 		return err
 	}
@@ -85,7 +88,7 @@ func (r replayCommand) Run(a *app) error {
 	if r.JSON {
 		screen = nil
 	}
-	events, err := sceneplayer.Play(a.ctx, archive, r.Speed, screen)
+	events, err := sceneplayer.Play(a.ctx, openDaemon, archive, r.Speed, screen)
 	if err != nil {
 		return fmt.Errorf("%s: %w", r.Scene, err)
 	}
@@ -102,3 +105,12 @@ func (r replayCommand) print(a *app, events []earshot.Event) error {
 
 // largestScene is a day of talking, and little enough to read at once.
 const largestScene = 4 << 20
+
+// openDaemon opens the daemon in which a scene is performed.
+func openDaemon(ctx context.Context, cfg *config.Config, who earshot.Handle) (sceneplayer.Daemon, error) {
+	d, err := daemon.Open(ctx, cfg, daemon.Options{Account: who, Name: who.ID})
+	if err != nil {
+		return nil, err // and not a daemon that is nil
+	}
+	return d, nil
+}

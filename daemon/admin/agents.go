@@ -1,5 +1,5 @@
-// Package admin has what operators of earshot manage: its agents, and the owners of the voices
-// that it hears.
+// Package admin has what operators of earshot manage, and puts it into words: its agents, the owners
+// of the voices that it hears, and what its cameras see.
 package admin
 
 import (

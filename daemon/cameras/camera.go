@@ -13,6 +13,7 @@ import (
 
 	"earshot"
 	"earshot/api"
+	"earshot/daemon/admin"
 	"earshot/internal/helper"
 	"earshot/internal/probe"
 	"earshot/internal/redact"
@@ -96,7 +97,7 @@ func (e *Camera) announce(closed bool, word string) {
 	e.closedByHours = closed
 	e.mu.Unlock()
 	if was != closed && e.tell != nil {
-		e.tell(fmt.Sprintf("%s is now %s: its hours are %s.", Title(e.Name), word, e.Config.Hours))
+		e.tell(fmt.Sprintf("%s is now %s: its hours are %s.", admin.CameraTitle(e.Name), word, e.Config.Hours))
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"earshot"
 	"earshot/api"
+	"earshot/daemon/admin"
 	"earshot/internal/probe"
 	"earshot/internal/redact"
 	"earshot/providers/webcam"
@@ -140,7 +141,7 @@ func Try(ctx context.Context, cfg webcam.Config, findings []probe.Finding, runni
 		}
 		f := &findings[i]
 		if l, ok := running[c.Name]; ok {
-			f.Works, f.Text, f.Cure = l.Fault == "", f.Text+"; the running earshot has it: "+InfoText(l, time.Now()), l.Cure
+			f.Works, f.Text, f.Cure = l.Fault == "", f.Text+"; the running earshot has it: "+admin.CameraInfoText(l, time.Now()), l.Cure
 			continue
 		}
 		g.Go(func() { tried(f, Peek(ctx, c, seen(c), api.LookRequest{})) })
@@ -156,6 +157,6 @@ func tried(f *probe.Finding, s api.CameraView) {
 	case Sees(s):
 		f.Text += fmt.Sprintf("; it takes pictures of %d by %d pixels", s.Width, s.Height)
 	default:
-		f.Text += "; " + ViewText(s, time.Now())
+		f.Text += "; " + admin.CameraText(s, time.Now())
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"earshot"
 	"earshot/api"
+	"earshot/daemon/admin"
 )
 
 // TestSighting: what a camera sees, and why it sees nothing, is put into words.
@@ -41,7 +42,7 @@ func TestSighting(t *testing.T) {
 		{"no picture", api.CameraView{Camera: "desk", Eyes: earshot.Clear, Fault: "too late"}, "The camera desk gave no picture: too late"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := ViewText(tt.s, now); got != tt.want {
+			if got := admin.CameraText(tt.s, now); got != tt.want {
 				t.Errorf("told %q\nwant %q", got, tt.want)
 			}
 			if Sees(tt.s) != strings.Contains(tt.want, "taken") {

@@ -9,7 +9,9 @@ import (
 	"time"
 
 	"earshot"
-	"earshot/daemon"
+	"earshot/config"
+	"earshot/daemon/access"
+	"earshot/executive/room"
 	"earshot/internal/field"
 	"earshot/internal/login"
 	"earshot/internal/terminal"
@@ -23,10 +25,23 @@ import (
 // Name is the name of a terminal, as a sense and as an outlet.
 const Name = "console"
 
+// A Daemon is the [earshot/daemon.Daemon], as its own terminal needs it.
+type Daemon interface {
+	Config() *config.Config
+	People() *participants.Registry
+	Gate() access.Gate
+	Desk() *room.Room
+	Backend() server.Service
+	Account() earshot.Handle
+	Owner() participants.Participant
+	Audience() earshot.Audience
+	NewID() earshot.EventID
+}
+
 // A Console is the sense of the terminal that a daemon runs in. Somebody is there as long as it
 // runs.
 type Console struct {
-	Daemon *daemon.Daemon
+	Daemon Daemon
 	Enter  func(context.Context, login.Prompt) error // finds out who comes
 	Open   func() (t *terminal.Terminal, done func() error, err error)
 	Says   string           // the name that was given on the command line

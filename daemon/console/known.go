@@ -6,7 +6,6 @@ import (
 
 	"earshot"
 	"earshot/api"
-	"earshot/daemon"
 	"earshot/participants"
 	"earshot/server"
 	"earshot/server/client"
@@ -97,7 +96,7 @@ func KnownThere(c *client.Client, name func() string) Known {
 }
 
 // knownHere returns the Known of the daemon's own terminal. The function who returns the person there.
-func knownHere(d *daemon.Daemon, who func() participants.Participant) Known {
+func knownHere(d Daemon, who func() participants.Participant) Known {
 	h := d.Backend()
 	alone := func(p participants.Participant) earshot.Audience {
 		return earshot.Audience{Room: earshot.Desk, Members: []earshot.ParticipantID{p.Reader()}}

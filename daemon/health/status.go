@@ -9,7 +9,7 @@ import (
 
 	"earshot"
 	"earshot/api"
-	"earshot/daemon/cameras"
+	"earshot/daemon/admin"
 	"earshot/internal/probe"
 	"earshot/internal/terminal"
 )
@@ -25,7 +25,7 @@ func PrintStatus(w io.Writer, s api.Status, now time.Time) error {
 		if !c.Open && c.Closed == "" && slices.ContainsFunc(s.Faults, said) {
 			continue // with what mends it
 		}
-		fmt.Fprintf(w, "  %s\n", terminal.Safe(cameras.InfoText(c, now)))
+		fmt.Fprintf(w, "  %s\n", terminal.Safe(admin.CameraInfoText(c, now)))
 	}
 	for _, part := range s.Works {
 		fmt.Fprintf(w, "  ✓ %s\n", terminal.Safe(part))

@@ -1,7 +1,9 @@
 package archtest
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -17,12 +19,12 @@ var may = map[string]string{
 	"internal/field":                 "",
 	"internal/mailbox":               "",
 	"internal/acceptance":            "", // it reads the tests, but imports none
-	"internal/archtest":              ".",
+	"internal/archtest":              "",
 	"internal/testkit":               ".",
-	"internal/audio":                 ".",
-	"internal/helper/...":            ".",
+	"internal/audio":                 "",
+	"internal/helper/...":            "",
 	"internal/terminal":              ".",
-	"internal/terminal/terminaltest": ". internal/terminal",
+	"internal/terminal/terminaltest": "internal/terminal",
 	"internal/picture":               "",
 	"internal/atomicfile":            "",
 	"internal/download":              "internal/english",
@@ -30,16 +32,16 @@ var may = map[string]string{
 	"examples/...":                   ". config daemon providers",
 	"internal/completion":            "api internal/terminal",
 	"internal/firststart":            "config internal/login internal/probe internal/progress internal/terminal llm store",
-	"internal/export":                ". daemon/access internal/atomicfile internal/terminal internal/transcript participants store",
-	"internal/login":                 ". participants internal/probe internal/terminal",
+	"internal/export":                ". daemon/access internal/terminal internal/transcript participants store",
+	"internal/login":                 ". participants internal/terminal",
 	"internal/progress":              "api internal/english internal/terminal llm/...",
-	"internal/sceneplayer":           ". config daemon daemon/access internal/terminal internal/transcript llm/... models/voiceprint outlets/console participants providers/...",
+	"internal/sceneplayer":           ". config daemon daemon/access internal/terminal internal/transcript llm/... models/voiceprint outlets/console participants providers/... daemon/admin executive/room store",
 	"internal/systemd":               "config internal/atomicfile",
-	"internal/transcript":            ". api conversation internal/english internal/terminal outlets/console participants/... store",
+	"internal/transcript":            ". conversation internal/english internal/terminal outlets/console participants/... store",
 	"internal/probe":                 ". api config llm/... store server/... participants/... speakers conversation executive models/catalog models/engine models/neural models/see models/sets providers/... outlets/... internal/...",
 	"internal/redact":                ".",
 	"internal/sdnotify":              "",
-	"internal/logfile":               ". config internal/redact internal/terminal",
+	"internal/logfile":               "internal/redact internal/terminal",
 	"internal/lockorder":             "",
 	"internal/trial":                 ". internal/audio internal/english internal/terminal language models/catalog models/neural models/sense models/stt providers/microphone",
 	"internal/metrics":               ".",
@@ -47,7 +49,7 @@ var may = map[string]string{
 	"internal/usage":                 "api",
 	"internal/power":                 "",
 	"internal/sound/...":             ". internal/audio internal/helper internal/supervise",
-	"internal/codec":                 ". internal/audio internal/helper internal/supervise",
+	"internal/codec":                 "internal/audio internal/helper",
 	"internal/playback/...":          ". internal/audio internal/sound models/tts",
 	"internal/discord":               "", // only a comment, no code
 	"internal/discord/gateway":       ". internal/supervise",
@@ -90,22 +92,22 @@ var may = map[string]string{
 	"outlets":                        ".",
 	"outlets/*":                      ". outlets models/tts internal/...",
 	"executive/...":                  ". api interrupt conversation language participants/... speakers llm internal/lockorder",
-	"executive/room":                 ". api executive/... interrupt conversation language participants/... speakers llm internal/lockorder internal/supervise", // for reporting outages
+	"executive/room":                 ". api executive/... interrupt conversation participants/... speakers llm internal/lockorder",
 	"executive/notice":               ". executive/... participants/... internal/lockorder internal/supervise",
-	"server/...":                     ". api participants/... conversation executive/... providers internal/atomicfile internal/search", // for the senses of an attached terminal
-	"replay":                         ". config executive/... interrupt llm participants/... conversation speakers internal/english internal/terminal internal/transcript",
+	"server/...":                     ". api participants/... providers internal/atomicfile internal/search", // for the senses of an attached terminal
+	"replay":                         ". config executive/... interrupt llm participants/... speakers internal/english internal/terminal internal/transcript",
 	"monitor/...":                    ". api interrupt participants/... executive/... providers server/... internal/search internal/terminal",
-	"config":                         ". api executive/... interrupt language llm participants/... conversation speakers store server providers/... outlets/... models/... internal/atomicfile",
+	"config":                         ". api executive/... language participants/... speakers store server providers/... outlets/... models/... internal/atomicfile internal/logfile",
 	"daemon":                         "./...",
-	"daemon/admin":                   ". api internal/english internal/terminal participants/... speakers",
-	"daemon/cameras":                 ". api executive/... internal/export internal/helper internal/probe internal/redact internal/terminal models/see participants providers providers/webcam",
-	"daemon/backup":                  ". config daemon daemon/erase daemon/health internal/atomicfile internal/discord/bot internal/english internal/export internal/terminal server/token speakers store",
-	"daemon/console":                 ". api daemon internal/login internal/terminal outlets/console participants providers providers/console server server/client",
+	"daemon/admin":                   ". api internal/english internal/terminal participants/... speakers executive/scene",
+	"daemon/cameras":                 ". api executive/... internal/helper internal/probe internal/redact models/see participants providers providers/webcam daemon/admin internal/atomicfile",
+	"daemon/backup":                  "config daemon/erase daemon/health internal/atomicfile internal/discord/bot internal/english internal/terminal server/token speakers store",
+	"daemon/console":                 ". api internal/login internal/terminal outlets/console participants providers providers/console server server/client config daemon/access executive/room",
 	"daemon/diagnosis":               ". api config internal/logfile internal/redact participants",
 	"internal/discord/bot":           ". config daemon/access executive/... internal/... models/... outlets/discord participants providers/... store",
-	"daemon/health":                  ". api config daemon/cameras llm internal/atomicfile internal/english internal/metrics internal/power internal/probe internal/sdnotify internal/terminal internal/usage",
-	"daemon/access":                  ". config executive internal/probe participants/... server/... store",
-	"daemon/erase":                   ". api executive/room executive/tool/workspace internal/atomicfile internal/english internal/search participants/... server/token speakers store",
+	"daemon/health":                  ". api config llm internal/atomicfile internal/english internal/metrics internal/power internal/probe internal/sdnotify internal/terminal internal/usage daemon/admin",
+	"daemon/access":                  ". config executive participants/... server/... store",
+	"daemon/erase":                   ". api executive/tool/workspace internal/atomicfile internal/english internal/search participants/... server/token speakers store",
 	"cmd/...":                        "./...",
 	"scripts":                        "",
 	"bench":                          "./...", // a module of its own, like the tools
@@ -274,4 +276,48 @@ func forbiddenForeign(f *file, imported string) string {
 		return "it would be linked into the program"
 	}
 	return ""
+}
+
+// deepest is how many of our packages may follow one another by imports, so that somebody who reads
+// one knows how much there can be below it. The bench and the tools are modules of their own.
+const deepest = 10
+
+// importDepth reports the longest chain of imports if it is too long.
+func importDepth(h *house) []string {
+	below := make(map[string][]string)
+	for _, f := range h.files {
+		if f.test || strings.HasPrefix(f.dir, "bench") || strings.HasPrefix(f.dir, "tools/") {
+			continue
+		}
+		for _, imported := range f.imports {
+			if dir, ours := strings.CutPrefix(imported, "."); ours {
+				below[f.dir] = append(below[f.dir], cmp.Or(strings.TrimPrefix(dir, "/"), "."))
+			}
+		}
+	}
+	chains := make(map[string][]string)
+	var chain func(dir string) []string
+	chain = func(dir string) []string {
+		if known, ok := chains[dir]; ok {
+			return known
+		}
+		var longest []string
+		for _, next := range below[dir] {
+			if c := chain(next); len(c) > len(longest) {
+				longest = c
+			}
+		}
+		chains[dir] = append([]string{dir}, longest...)
+		return chains[dir]
+	}
+	var worst []string
+	for _, dir := range slices.Sorted(maps.Keys(below)) {
+		if c := chain(dir); len(c) > len(worst) {
+			worst = c
+		}
+	}
+	if len(worst) <= deepest {
+		return nil
+	}
+	return []string{fmt.Sprintf("%d packages follow one another by imports, and at most %d may: %s", len(worst), deepest, strings.Join(worst, " → "))}
 }

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -18,16 +19,19 @@ import (
 
 	"earshot"
 	"earshot/config"
-	"earshot/daemon"
 	"earshot/daemon/access"
+	"earshot/daemon/admin"
+	"earshot/executive/room"
 	"earshot/internal/terminal"
 	"earshot/internal/transcript"
 	"earshot/llm"
 	"earshot/llm/llmtest"
 	"earshot/models/voiceprint"
 	outlet "earshot/outlets/console"
+	"earshot/participants"
 	"earshot/providers"
 	"earshot/providers/replay"
+	"earshot/store"
 )
 
 // MaxEvents is how many of the newest events of a performance are told.
@@ -40,10 +44,26 @@ const patience = 2 * time.Minute
 // An OpenTerminal opens the terminal at which somebody watches; closed is called at the end.
 type OpenTerminal func() (t *terminal.Terminal, closed func() error, err error)
 
+// A Daemon is the [earshot/daemon.Daemon] in which a scene is performed.
+type Daemon interface {
+	People() *participants.Registry
+	Voices() *admin.Voices
+	Models() *llm.Ladder
+	Desk() *room.Room
+	Store() *store.Store
+	Audience() earshot.Audience
+	AddOutlet(o earshot.Outlet) (remove func())
+	Run(ctx context.Context, l net.Listener, senses ...providers.Provider) error
+	Close() error
+}
+
+// An OpenDaemon opens a daemon for somebody.
+type OpenDaemon func(ctx context.Context, cfg *config.Config, who earshot.Handle) (Daemon, error)
+
 // Play performs a scene in a daemon that is thrown away afterwards, so many times as fast as it
 // was, and returns the events that came of it. Whoever watches it at a screen ends it by ^C; a nil
 // one is nobody's.
-func Play(ctx context.Context, archive []byte, speed float64, screen OpenTerminal) ([]earshot.Event, error) {
+func Play(ctx context.Context, open OpenDaemon, archive []byte, speed float64, screen OpenTerminal) ([]earshot.Event, error) {
 	heard, err := replay.Parse(archive)
 	if err != nil {
 		return nil, err
@@ -57,7 +77,7 @@ func Play(ctx context.Context, archive []byte, speed float64, screen OpenTermina
 	}
 	defer clean()
 	who := host(heard)
-	d, err := daemon.Open(ctx, cfg, daemon.Options{Account: who, Name: who.ID})
+	d, err := open(ctx, cfg, who)
 	if err != nil {
 		return nil, err
 	}
@@ -153,7 +173,7 @@ func setting(archive []byte) (cfg *config.Config, clean func(), err error) {
 // A stage is the sense that performs a scene, waits for the last reply, and
 // types what is written where people can see it.
 type stage struct {
-	daemon *daemon.Daemon
+	daemon Daemon
 	sense  *replay.Provider
 	heard  []replay.At
 	speed  float64
@@ -187,7 +207,7 @@ func (s *stage) Run(ctx context.Context, emit providers.Emit) error {
 }
 
 // AwaitSilence waits until nobody speaks and no question waits.
-func AwaitSilence(ctx context.Context, d *daemon.Daemon) {
+func AwaitSilence(ctx context.Context, d Daemon) {
 	for end := time.Now().Add(patience); d.Desk().Busy() && time.Now().Before(end); {
 		select {
 		case <-d.Store().Grown():

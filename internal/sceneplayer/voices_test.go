@@ -1,6 +1,9 @@
 package sceneplayer
 
 import (
+	"context"
+	"earshot/config"
+	"earshot/daemon"
 	"os"
 	"strings"
 	"testing"
@@ -22,7 +25,10 @@ func TestScenesOfVoices(t *testing.T) {
 				t.Fatal(err)
 			}
 			var said []string
-			events, err := Play(t.Context(), archive, 10, nil)
+			open := func(ctx context.Context, cfg *config.Config, who earshot.Handle) (Daemon, error) {
+				return daemon.Open(ctx, cfg, daemon.Options{Account: who, Name: who.ID})
+			}
+			events, err := Play(t.Context(), open, archive, 10, nil)
 			for _, e := range events {
 				if u, is := e.Body.(earshot.Utterance); is && u.LikeAgent {
 					said = append(said, "like the agent")

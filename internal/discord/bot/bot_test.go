@@ -10,6 +10,7 @@ import (
 
 	"earshot"
 	"earshot/daemon/access"
+	"earshot/executive/room"
 	"earshot/internal/discord/discordtest"
 	"earshot/internal/discord/gateway"
 	"earshot/internal/discord/roster"
@@ -39,11 +40,11 @@ func TestDiscordThatDoesNotAnswer(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		room, _ := rooms.Find(id)
-		return room
+		is, _ := rooms.Find(id)
+		return is
 	}
 	first := opens(general)
-	first.Room.Mention("hello") // its request stays on its way
+	first.Room.(*room.Room).Mention("hello") // its request stays on its way
 	testkit.Receive(t, testkit.Patience, "the question at Discord", asked)
 	rooms.close(first.ID)
 	general.Name = "#harbour"
