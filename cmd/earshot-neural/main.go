@@ -6,6 +6,7 @@
 //	hear   recognition
 //	say    synthesis
 //	sense  whether there is a voice, and whether its speaker has finished
+//	wake   names and phrases
 //
 // It decides nothing: the daemon says which set of models to run, and what to do, over the protocol
 // of package helper. With probe and the folder of a set, instead of a role, it tries the set and
@@ -29,6 +30,7 @@ var roles = helper.Roles{Program: helper.NeuralProgram, All: map[string]helper.R
 	"hear":  {Work: hear, Check: checkRuntime},
 	"say":   {Work: say, Check: checkRuntime},
 	"sense": {Work: sense, Check: checkRuntime},
+	"wake":  {Work: wake, Check: checkRuntime},
 }}
 
 func main() {

@@ -5,11 +5,13 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"math"
 	"os"
 	"slices"
 	"time"
 
+	sherpa "github.com/k2-fsa/sherpa-onnx-go-linux"
 	"golang.org/x/sys/unix"
 
 	"earshot/internal/audio"
@@ -34,6 +36,7 @@ var probes = map[catalog.Role]func(catalog.Installed) (probed, error){
 	catalog.Say:     probeVoice,
 	catalog.VAD:     probeVoices,
 	catalog.Turn:    probeTurns,
+	catalog.Wake:    probeSpotter,
 }
 
 // probe tries the set in a folder and prints a [neural.Result]; it returns the exit code. Standard
@@ -157,6 +160,29 @@ func probeTurns(set catalog.Installed) (p probed, err error) {
 			}
 		}
 		return 1, nil
+	}
+	return p, err
+}
+
+// probeSpotter seeks one of the set's own tokens.
+func probeSpotter(set catalog.Installed) (p probed, err error) {
+	tokens, err := neural.Tokens(set)
+	if err == nil && len(tokens) == 0 {
+		err = neural.Unfit(set.Name, "it has no tokens")
+	}
+	if err != nil {
+		return p, err
+	}
+	some := []string{slices.Max(slices.Collect(maps.Keys(tokens)))}
+	s, err := openSpotter(set, []neural.Keyword{{Tokens: some}})
+	const long = 3 * audio.Rate
+	p.use = func() (float64, error) {
+		stream := sherpa.NewKeywordStream(s.k)
+		defer sherpa.DeleteOnlineStream(stream)
+		for pcm := range slices.Chunk(sweep(long), audio.Samples) {
+			s.feed(stream, pcm, func(string) error { return nil })
+		}
+		return long / audio.Rate, nil
 	}
 	return p, err
 }

@@ -24,26 +24,23 @@ type streaming struct {
 	sure        bool // it says how sure it is of each word
 }
 
-// openStreaming loads a streaming model. A transducer is loaded by the kind of the set, since the
-// library would follow a null pointer if the file does not name it.
+// openStreaming loads a streaming model.
 func openStreaming(set catalog.Installed) (*streaming, error) {
-	m := sherpa.OnlineModelConfig{Tokens: set.File("tokens"), NumThreads: 1, Provider: "cpu"}
-	needs := []string{"tokens", "model"}
+	m, needs := sherpa.OnlineModelConfig{Tokens: set.File("tokens"), NumThreads: 1, Provider: "cpu"}, []string{"tokens", "model"}
+	var err error
 	switch set.Kind {
 	case catalog.NemoCTC:
 		m.NemoCtc.Model = set.File("model")
 	case catalog.Zipformer2CTC:
 		m.Zipformer2Ctc.Model = set.File("model")
-	case catalog.Zipformer, catalog.Zipformer2, catalog.LSTM, catalog.Conformer, catalog.NemoTransducer:
-		needs = []string{"tokens", "encoder", "decoder", "joiner"}
-		m.Transducer = sherpa.OnlineTransducerModelConfig{Encoder: set.File("encoder"), Decoder: set.File("decoder"), Joiner: set.File("joiner")}
-		if set.Kind != catalog.NemoTransducer { // which is known by its decoder
-			m.ModelType = string(set.Kind)
-		}
 	default:
-		return nil, neural.Unfit(set.Name, "earshot has no loader for %s", set.Kind)
+		needs = nil
+		m, err = transducer(set)
 	}
-	if err := hasParts(set, needs...); err != nil {
+	if err == nil {
+		err = hasParts(set, needs...)
+	}
+	if err != nil {
 		return nil, err
 	}
 	r := sherpa.NewOnlineRecognizer(&sherpa.OnlineRecognizerConfig{
@@ -54,11 +51,27 @@ func openStreaming(set catalog.Installed) (*streaming, error) {
 	if r == nil {
 		return nil, neural.Unfit(set.Name, "it cannot be loaded")
 	}
-	s := &streaming{r: r, sure: len(needs) > 2}
+	s := &streaming{r: r, sure: needs == nil}
 	if s.tail, s.chunk = s.measure(); s.chunk == 0 {
 		return nil, neural.Unfit(set.Name, "it waits for more sound for ever")
 	}
 	return s, nil
+}
+
+// transducer returns what loads a streaming transducer: by the kind of the set, since the library would
+// follow a null pointer if the file does not name it.
+func transducer(set catalog.Installed) (m sherpa.OnlineModelConfig, err error) {
+	m = sherpa.OnlineModelConfig{Tokens: set.File("tokens"), NumThreads: 1, Provider: "cpu", Transducer: sherpa.OnlineTransducerModelConfig{
+		Encoder: set.File("encoder"), Decoder: set.File("decoder"), Joiner: set.File("joiner"),
+	}}
+	switch set.Kind {
+	case catalog.Zipformer, catalog.Zipformer2, catalog.LSTM, catalog.Conformer:
+		m.ModelType = string(set.Kind)
+	case catalog.NemoTransducer: // which is known by its decoder
+	default:
+		return m, neural.Unfit(set.Name, "earshot has no loader for %s", set.Kind)
+	}
+	return m, hasParts(set, "tokens", "encoder", "decoder", "joiner")
 }
 
 // measure returns how many samples of silence a fresh stream needs until it decodes for the first

@@ -85,7 +85,7 @@ var may = map[string]string{
 	"conversation":                   ". language/... participants/...",
 	"models/...":                     ". language internal/audio internal/helper internal/supervise",
 	"models/sets":                    "internal/atomicfile internal/download models/catalog",
-	"models/neural":                  ". models/catalog models/wire internal/atomicfile internal/helper",
+	"models/neural":                  "language/phones models/catalog models/wire internal/atomicfile internal/helper",
 	"speakers":                       ". models/voiceprint",
 	"providers":                      ".",
 	"providers/*":                    ". language providers models/... internal/...",

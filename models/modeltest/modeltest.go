@@ -4,10 +4,12 @@
 package modeltest
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"earshot/internal/audio"
@@ -69,8 +71,18 @@ func tokens() []byte {
 // the first, those without are left out.
 func WriteTransducer(folder string, without ...string) error {
 	return write(folder, map[string][]byte{
-		"encoder.onnx": encoder(without), "decoder.onnx": decoder(), "joiner.onnx": joiner(), "tokens.txt": tokens(),
+		"encoder.onnx": encoder(1, without), "decoder.onnx": decoder(), "joiner.onnx": joiner(), "tokens.txt": tokens(),
 	})
+}
+
+// WriteSpotter writes a model that seeks keywords into a folder, as that of [WriteTransducer], in which
+// each of [Words] is another token, such as a phone. It is surer of them, since what is sought is boosted.
+func WriteSpotter(folder string, tokens ...string) error {
+	var list strings.Builder
+	for i, token := range slices.Insert(slices.Clone(tokens), 0, "<blk>") {
+		fmt.Fprintf(&list, "%s %d\n", token, i)
+	}
+	return errors.Join(WriteTransducer(folder), write(folder, map[string][]byte{"encoder.onnx": encoder(4, nil), "tokens.txt": []byte(list.String())}))
 }
 
 // WriteCTC writes a streaming recogniser, of the kind of a FastConformer of NeMo with CTC, into a
@@ -103,7 +115,7 @@ func (n *network) ctc(matrices int) {
 	n.input("length", integer, "N")
 	n.output("logprobs", float, "N", "T2", vocabulary())
 	n.node("Transpose", "x", []string{"audio_signal"}, wholes("perm", 0, 2, 1))
-	n.scores("x")
+	n.scores("x", 1)
 	scores := "scores"
 	if matrices > 0 {
 		scores = n.ballast("back", scores, matrices)
@@ -166,18 +178,18 @@ func heavyCTC(matrices int, without []string) []byte {
 }
 
 // scores adds what scores the words in four frames of x each, as "scores": a word is likelier than
-// none where its bin stands out of the mean of all by 4 nats.
-func (n *network) scores(x string) {
+// none where its bin stands out of the mean of all by 4 nats; surely so, the more sure is.
+func (n *network) scores(x string, sure float32) {
 	v := vocabulary()
 	weights, bias := make([]float32, bins*v), make([]float32, v)
 	for i, w := range Words {
 		for b := range bins {
-			weights[b*v+i+1] = -2.0 / bins
+			weights[b*v+i+1] = sure * -2.0 / bins
 		}
 		for near := -1; near <= 1; near++ {
-			weights[(bin(w.Hz)+near)*v+i+1] += 2.0 / 3
+			weights[(bin(w.Hz)+near)*v+i+1] += sure * 2.0 / 3
 		}
-		bias[i+1] = -8
+		bias[i+1] = sure * -8
 	}
 	n.floats("weights", []int64{bins, int64(v)}, weights)
 	n.floats("bias", []int64{int64(v)}, bias)
@@ -189,7 +201,7 @@ func (n *network) scores(x string) {
 }
 
 // encoder returns the network of a transducer that scores the words.
-func encoder(without []string) []byte {
+func encoder(sure float32, without []string) []byte {
 	v := vocabulary()
 	var n network
 	n.input("x", float, "N", "T", bins)
@@ -198,7 +210,7 @@ func encoder(without []string) []byte {
 	n.output("encoder_out", float, "N", "T2", v)
 	n.output("next_h", float, 1, "N", 1)
 	n.output("next_c", float, 1, "N", 1)
-	n.scores("x")
+	n.scores("x", sure)
 	n.node("Identity", "encoder_out", []string{"scores"})
 	n.node("Identity", "next_h", []string{"h"})
 	n.node("Identity", "next_c", []string{"c"})

@@ -26,6 +26,16 @@ func (l Library) Say(set catalog.Installed, speaker string, speed float64, check
 	return l.dialer("say", check, func(any) any { return wire.OpenSay{Set: set.Dir, Speaker: speaker, Speed: speed} })
 }
 
+// Wake returns the dialer of what seeks names and phrases, for package stt. The helper starts only if
+// check returns nil.
+func (l Library) Wake(set catalog.Installed, check func(context.Context) error) helper.Dialer {
+	return l.dialer("wake", check, func(body any) any {
+		o := body.(wire.OpenHear)
+		o.Set = set.Dir
+		return o
+	})
+}
+
 // Sense returns the dialer of what senses voices, with the sets that its client names. The helper
 // starts only if check returns nil.
 func (l Library) Sense(check func(context.Context) error) helper.Dialer {
