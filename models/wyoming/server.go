@@ -1,10 +1,12 @@
-// Package wyoming speaks with the speech servers of Home Assistant over TCP: recognisers and
-// voices. [Recogniser] and [Voice] are engines of package remote.
+// Package wyoming speaks with the speech servers of Home Assistant over TCP: recognisers, voices and
+// listeners for wake words. [Recogniser] and [Voice] are engines of package remote; a [Waker] stands in
+// for the helper that seeks names.
 //
 // Each utterance and each text has a connection of its own, as in Home Assistant itself: a server
 // that is restarted in between is not noticed, and closing the connection is what cancels.
 //
-// What happens when a reader is slow: sound waits in the connection, and then in its sender.
+// What happens when a reader is slow: sound waits in the connection, and then in its sender. That for
+// a wake word is dropped after a second.
 //
 // The protocol is that of github.com/OHF-Voice/wyoming, version 1.8.
 package wyoming
@@ -63,11 +65,13 @@ func (s Server) Local() bool {
 type Description struct {
 	Recognisers []Program `json:"asr"`
 	Voices      []Program `json:"tts"`
+	Wakers      []Program `json:"wake"`
 }
 
-// A Program is a program of a server.
+// A Program is a program of a server, or one of its models.
 type Program struct {
-	Name string `json:"name"`
+	Name   string    `json:"name"`
+	Models []Program `json:"models"`
 }
 
 // Describe asks a server what it can do.

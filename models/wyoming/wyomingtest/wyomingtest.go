@@ -1,5 +1,7 @@
 // Package wyomingtest runs the speech servers of Home Assistant for tests: see [StartRecogniser] and
-// [StartVoice]. They have the tiny models of package modeltest, so a recogniser understands tones.
+// [StartVoice]. They have the tiny models of package modeltest, so a recogniser understands tones. That
+// of [StartWaker] is ours, made with Home Assistant's package, as those that there are need trained
+// models.
 //
 // The servers are installed by scripts/wyoming/build, once and outside the tree. Each runs in a
 // process group of its own, with its files in a temporary directory, on a free port of this machine,
@@ -74,6 +76,20 @@ func StartVoice(t testing.TB) *Server {
 	})
 }
 
+// WakeWord is that of [StartWaker].
+const WakeWord = "ok_tone"
+
+//go:embed waker.py
+var waker []byte
+
+// StartWaker runs a server until the test ends whose wake word is the tone of the word "one".
+func StartWaker(t testing.TB) *Server {
+	t.Helper()
+	return start(t, func(dir string) ([]string, error) {
+		return []string{"waker"}, os.WriteFile(filepath.Join(dir, "waker.py"), waker, 0o600)
+	})
+}
+
 // start runs a server. If none is installed the test fails, unless EARSHOT_WITHOUT names wyoming:
 // then it is skipped.
 func start(t testing.TB, prepare func(dir string) (args []string, err error)) *Server {
@@ -109,7 +125,7 @@ func (s *Server) run() bool {
 	s.t.Helper()
 	s.log.Reset()
 	s.p = exec.Command(filepath.Join(folder(), "bin", "python"), append([]string{"-m", s.args[0], "--uri", "tcp://" + string(s.Address)}, s.args[1:]...)...)
-	s.p.Env = []string{"HOME=" + s.dir, "PATH=" + os.Getenv("PATH"), "OMP_NUM_THREADS=1", "HF_HUB_OFFLINE=1"}
+	s.p.Env = []string{"HOME=" + s.dir, "PATH=" + os.Getenv("PATH"), "OMP_NUM_THREADS=1", "HF_HUB_OFFLINE=1", "PYTHONPATH=" + s.dir}
 	s.p.Stdout, s.p.Stderr = &s.log, &s.log
 	s.p.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if err := s.p.Start(); err != nil {
