@@ -14,7 +14,7 @@ var open = map[string]bool{
 	"executive.llm.provider": true, "executive.llm.model": true, "executive.llm.tools": true,
 	"executive.llm.roles.user.model": true, "executive.reasoning.model": true,
 	"executive.multi_party.turn_taking_protocol": true, "log.level": true,
-	"speech.hear.engine": true, "speech.hear.language": true, "speech.say.engine": true,
+	"speech.hear.engine": true, "speech.hear.language": true, "speech.say.engine": true, "speech.wake.engine": true,
 }
 
 // Disclosed returns the keys whose value differs from the default, without anything that says who

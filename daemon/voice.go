@@ -41,9 +41,6 @@ type part struct {
 	as any
 }
 
-// phrases are what people can say to stop the agent while it speaks, besides its name.
-var phrases = []string{"stop talking", "be quiet", "stop it"}
-
 // A speechIO is the speech input and output of the daemon: a sound card, and two sections that use
 // it.
 type speechIO struct {
@@ -190,8 +187,7 @@ func retryOnCard(run func(context.Context) error) func(context.Context) error {
 	}
 }
 
-// A recogniserWithPhrases hears by an engine that seeks no phrases, and seeks them by the embedded
-// one.
+// A recogniserWithPhrases hears by one engine, and seeks names and phrases by another.
 type recogniserWithPhrases struct {
 	*stt.Recogniser
 	phrases *stt.Recogniser
@@ -205,7 +201,7 @@ func (d *Daemon) microphone(cfg *config.Config, c microphone.Capture) (*micropho
 	var mic *microphone.Provider
 	recogniser := func(dial helper.Dialer) *stt.Recogniser {
 		return stt.New(stt.Config{
-			Dial: dial, Log: d.log, Names: []string{cfg.Executive.Name}, Phrases: phrases,
+			Dial: dial, Log: d.log, Names: []string{cfg.Executive.Name}, Phrases: engine.Phrases,
 			On: func(p stt.Phrase) { mic.Called(p.Text, p.At) },
 		})
 	}
@@ -213,8 +209,8 @@ func (d *Daemon) microphone(cfg *config.Config, c microphone.Capture) (*micropho
 	engines := cfg.Speech.Recognisers(embedded, neural.Open(d.log))
 	hear := recogniser(engine.New("hears", engines, d.report).Dial)
 	ears, parts := microphone.UseSTT(hear), []part{{name: "recognition", run: hear.Run}}
-	if !engines[0].IsEmbedded() {
-		spot := recogniser(embedded)
+	if seek := cfg.Speech.Spotters(embedded, neural.Open(d.log), cfg.Executive.Name); !engines[0].IsEmbedded() || !seek[0].IsEmbedded() {
+		spot := recogniser(engine.New("listens for the name", seek, d.report).Dial)
 		ears = microphone.UseSTT(recogniserWithPhrases{hear, spot})
 		parts = append(parts, part{name: "phrases", run: spot.Run})
 	}

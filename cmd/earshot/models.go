@@ -46,7 +46,7 @@ func (l modelsList) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	speech, damaged := probe.SpeechModels(a.ctx, cfg.Speech, s.Catalogue, s.Store)
+	speech, damaged := probe.SpeechModels(a.ctx, cfg, s.Catalogue, s.Store)
 	if !l.All {
 		speech = slices.DeleteFunc(speech, func(m probe.ModelInfo) bool { return !m.Speech.Installed })
 	}

@@ -289,7 +289,7 @@ func TestSpeechModelRuns(t *testing.T) {
 	}
 	model := files[slices.IndexFunc(files, func(e os.DirEntry) bool { return strings.HasSuffix(e.Name(), ".onnx") })].Name()
 	h.write("usb/bad.onnx", "no model")
-	c := catalog.Catalogue{Bundles: map[string][]string{"rest": {"voice", "vad", "turn"}}, Sets: []catalog.Set{set("tones", model), set("bad", "bad.onnx")}}
+	c := catalog.Catalogue{Bundles: map[string][]string{"rest": {"voice", "vad", "turn", "kws"}}, Sets: []catalog.Set{set("tones", model), set("bad", "bad.onnx")}}
 	for _, f := range []struct {
 		name  string
 		role  catalog.Role
@@ -299,6 +299,7 @@ func TestSpeechModelRuns(t *testing.T) {
 		{"voice", catalog.Say, catalog.VITS, func(folder string) error { return modeltest.WriteVITS(folder) }},
 		{"vad", catalog.VAD, catalog.Silero, func(folder string) error { return modeltest.WriteSilero(folder, true) }},
 		{"turn", catalog.Turn, catalog.SmartTurn, modeltest.WriteSmartTurn},
+		{"kws", catalog.Wake, catalog.LSTM, func(folder string) error { return modeltest.WriteSpotter(folder, "▁ear", "shot", "▁stop", "▁it") }},
 	} {
 		at := filepath.Join(h.dir, "fixtures", f.name)
 		is, err := catalog.Installed{}, errors.Join(os.MkdirAll(at, 0o700), f.write(at), modeltest.Describe(at, f.role, f.kind))
@@ -337,6 +338,12 @@ func TestSpeechModelRuns(t *testing.T) {
 		{"get rest --from fixtures --yes", success, "turn is ready. A second of sound takes it 0.", ""},
 		{"list", failed, "say voice en 5 kB Apache-2.0 0.", ""},
 		{"list", failed, "in use: the best that is installed", ""},
+		{"list", failed, "wake kws en 4 kB Apache-2.0 0.00 in use: the best that is installed for en", ""},
+		{"test kws", success, "kws: a second of sound takes it 0.", ""},
+		{"use wake tones", notFound, "", "tones is not made to wake, but to hear"},
+		{"use wake kws", success, "", ""},
+		{"list", failed, "in use: as the configuration says", ""},
+		{"use wake embedded", success, "", ""},
 		{"test voice", success, "a short sentence is heard after 0.", ""},
 		{"test voice recordings", misused, "", "voice does not recognise speech, so recordings say nothing about it"},
 		{"test tones", success, "tones: a second of sound takes it 0.", ""},

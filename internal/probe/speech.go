@@ -39,12 +39,12 @@ const speechEngine = "earshot"
 
 // SpeechModels returns the speech models that are installed, and those that could be, in the order of
 // their roles. The error is why some that are installed cannot be read.
-func SpeechModels(ctx context.Context, set engine.Config, c catalog.Catalogue, store sets.Store) (list []ModelInfo, err error) {
+func SpeechModels(ctx context.Context, cfg *config.Config, c catalog.Catalogue, store sets.Store) (list []ModelInfo, err error) {
 	here, err := store.List()
 	library := neural.Open(slog.New(slog.DiscardHandler))
 	ctx, cancel := context.WithTimeout(ctx, helperTimeout)
 	defer cancel()
-	used := speechInUse(ctx, set, library)
+	used := speechInUse(ctx, cfg, library)
 	for _, is := range here {
 		m := speechModel(is.Set, true)
 		if r, ok := library.Known(is); ok {
@@ -69,8 +69,8 @@ func SpeechModels(ctx context.Context, set engine.Config, c catalog.Catalogue, s
 }
 
 // speechInUse returns why sets are in use, by their folders.
-func speechInUse(ctx context.Context, set engine.Config, library neural.Library) map[string]string {
-	used := make(map[string]string)
+func speechInUse(ctx context.Context, cfg *config.Config, library neural.Library) map[string]string {
+	set, used := cfg.Speech, make(map[string]string)
 	note := func(engines []engine.Engine, role catalog.Role) {
 		for _, e := range engines {
 			if !e.IsEmbedded() && e.Check(ctx) != nil {
@@ -88,6 +88,7 @@ func speechInUse(ctx context.Context, set engine.Config, library neural.Library)
 	note(hears, catalog.Hear)
 	note(hears, catalog.Correct)
 	note(set.Voices(nil, library), catalog.Say)
+	note(set.Spotters(nil, library, cfg.Executive.Name), catalog.Wake)
 	if second, err := library.Find(set.Hear.Neural.Second); err == nil && len(used) > 0 {
 		used[second.Dir] = "as the configuration says"
 	}
@@ -200,6 +201,7 @@ var speechKeys = map[catalog.Role]struct{ engine, model string }{
 	catalog.Say:     {"speech.say.engine", "speech.say.neural.model"},
 	catalog.Turn:    {"speech.turn.engine", "speech.turn.neural.model"},
 	catalog.VAD:     {"", "speech.turn.neural.vad"},
+	catalog.Wake:    {"speech.wake.engine", "speech.wake.neural.model"},
 }
 
 // ChooseSpeech finds what somebody wants for a role; "" is that of the set. It reports whether it is
@@ -217,7 +219,7 @@ func ChooseSpeech(cfg *config.Config, store sets.Store, role catalog.Role, name 
 	automatic := name == engine.Auto || name == engine.Embedded && keys.engine != ""
 	switch {
 	case !known:
-		return is, true, fmt.Errorf("nothing has the role %q\n  → the roles are talk, think, hear, correct, say, vad, turn", role)
+		return is, true, fmt.Errorf("nothing has the role %q\n  → the roles are talk, think, hear, correct, say, vad, turn, wake", role)
 	case !automatic && i < 0:
 		return is, true, fmt.Errorf("no speech model %q is installed\n  → earshot models get %[1]s   or list the models: earshot models list --all", name)
 	case !automatic && here[i].Role != role:

@@ -68,11 +68,12 @@ func Voice(ctx context.Context, cfg *config.Config) VoiceFindings {
 		looks.Ears, looks.Mouth, err = soundDevices(ctx, cfg.Providers.Microphone.Device, cfg.Outlets.Loudspeaker.Device)
 	})
 	var hear, say chosenEngine
-	var turns string
+	var turns, names string
 	g.Go(func() {
 		roles := SpeechRoles(ctx)
 		models := neural.Open(slog.New(slog.DiscardHandler))
 		turns = sensing(ctx, cfg.Speech, models)
+		names = seeking(ctx, cfg.Speech.Spotters(nil, models, cfg.Executive.Name))
 		hear = chooseEngine(ctx, cfg.Speech.Recognisers(nil, models), roles["hear"])
 		say = chooseEngine(ctx, cfg.Speech.Voices(nil, models), roles["say"])
 	})
@@ -87,7 +88,7 @@ func Voice(ctx context.Context, cfg *config.Config) VoiceFindings {
 		if hear.by != "" {
 			by = "heard by " + hear.by
 		}
-		looks.Ears.Text += ": say \"" + cfg.Executive.Name + ", …\" (" + hear.explain(by) + turns + ")"
+		looks.Ears.Text += ": say \"" + cfg.Executive.Name + ", …\" (" + hear.explain(by) + names + turns + ")"
 	}
 	looks.Mouth = without(looks.Mouth, say.Role)
 	if by := say.explain(say.by); looks.Mouth.Works && by != "" {
@@ -108,6 +109,20 @@ func sensing(ctx context.Context, c engine.Config, models neural.Library) string
 		return "; " + (chosenEngine{better: []error{err}}).explain("")
 	}
 	return "; that you have finished is told by your voice, too: " + s.Name
+}
+
+// seeking says what listens for the agent's name, or why nothing better does; "" if that comes with the
+// program.
+func seeking(ctx context.Context, engines []engine.Engine) string {
+	is := chooseEngine(ctx, engines, Role{})
+	by := ""
+	if is.by != "" {
+		by = "the name is also noticed by " + is.by
+	}
+	if says := is.explain(by); says != "" {
+		return "; " + says
+	}
+	return ""
 }
 
 // A chosenEngine is what does one thing here.

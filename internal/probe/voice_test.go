@@ -142,6 +142,24 @@ func TestSensing(t *testing.T) {
 	}
 }
 
+// TestSeeking: it is said what listens for the name, if that is not what comes with the program, or what
+// keeps it from that.
+func TestSeeking(t *testing.T) {
+	well := func(context.Context) error { return nil }
+	away := func(context.Context) error { return errors.New("no speech server answers at b") }
+	embedded := engine.Engine{Name: "embedded"}
+	for want, engines := range map[string][]engine.Engine{
+		"": {embedded},
+		"; the name is also noticed by a, the best": {{Name: "a", Why: "the best", Check: well}, embedded},
+		"; no speech server answers at b":           {{Name: "b", Check: away}, embedded},
+		"; the name is also noticed by a, to which everything goes that is said; no speech server answers at b": {{Name: "b", Check: away}, {Name: "a", Check: well, Elsewhere: true}, embedded},
+	} {
+		if got := seeking(t.Context(), engines); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
 // TestEmbeddedEars: the command that installs a better recogniser is said where that would be used.
 func TestEmbeddedEars(t *testing.T) {
 	const command = "earshot models get english"

@@ -16,7 +16,7 @@ import (
 	"earshot/models/wyoming"
 )
 
-// The values of [Hear.Engine], [Say.Engine] and [Turn.Engine].
+// The values of [Hear.Engine], [Say.Engine], [Wake.Engine] and [Turn.Engine].
 const (
 	Auto     = "auto"     // neural models that are installed, then servers that have an address, then what comes with the program
 	Embedded = "embedded" // what comes with the program
@@ -33,6 +33,7 @@ type Config struct {
 
 	Hear Hear `yaml:"hear"`
 	Say  Say  `yaml:"say"`
+	Wake Wake `yaml:"wake"`
 	Turn Turn `yaml:"turn"`
 }
 
@@ -101,6 +102,7 @@ func DefaultConfig() Config {
 	return Config{
 		Hear: Hear{Engine: Auto, Language: english, OpenAI: OpenAIRecogniser{Model: "whisper-1"}},
 		Say:  Say{Engine: Auto, Neural: NeuralVoice{Speed: 1}, OpenAI: OpenAIVoice{Model: "tts-1", Voice: "alloy", Speed: 1}},
+		Wake: Wake{Engine: Auto},
 		Turn: Turn{Engine: Auto},
 	}
 }
@@ -128,6 +130,7 @@ func (c Config) Validate() error {
 			validateModel("neural.model", s.Neural.Model),
 			validateSpeed("neural.speed", s.Neural.Speed),
 		)),
+		field.Under("wake", c.validateWake()),
 		field.Under("turn", c.Turn.validate()),
 	)
 }
@@ -141,12 +144,17 @@ func (c Config) validate(engine, address, url string) error {
 		last := len(engines) - 1
 		return field.Errorf("engine", "is %q; must be %s or %s", engine, strings.Join(engines[:last], ", "), engines[last])
 	}
-	server, wrong := wyoming.ParseServer(address)
 	_, bad := openaispeech.ParseURL(url)
 	return errors.Join(
-		c.place("wyoming.address", address, engine == Wyoming, wrong != nil, server.Local(), "HOST:PORT, such as 127.0.0.1:10300"),
+		c.placeWyoming(address, engine),
 		c.place("openai.url", url, engine == OpenAI, bad != nil, openaispeech.Server{URL: url}.Local(), "an address, such as http://127.0.0.1:8000/v1"),
 	)
+}
+
+// placeWyoming reports what is wrong with where the Wyoming server of a role is.
+func (c Config) placeWyoming(address, engine string) error {
+	server, wrong := wyoming.ParseServer(address)
+	return c.place("wyoming.address", address, engine == Wyoming, wrong != nil, server.Local(), "HOST:PORT, such as 127.0.0.1:10300")
 }
 
 // place reports what is wrong with where a server is.

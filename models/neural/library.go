@@ -104,6 +104,8 @@ func Missing(role catalog.Role, language string) error {
 		what = "speaks " + language
 	case catalog.Turn:
 		what, cure = "tells by the sound when somebody has finished", "earshot models get smart-turn; or set speech.turn.engine: auto"
+	case catalog.Wake:
+		what, cure = "seeks names in "+language, "earshot models list --all; or set speech.wake.engine: auto"
 	}
 	return lasting("no model is installed that "+what, cure)
 }

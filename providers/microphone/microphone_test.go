@@ -263,7 +263,7 @@ func TestTooLong(t *testing.T) {
 }
 
 // TestPhrases: the microphone listens for phrases while the agent's sound plays and half a second
-// longer, in what may be a voice and 300 ms around. A phrase is told at once.
+// longer, in what may be a voice, 300 ms before that and 600 ms after. A phrase is told at once.
 func TestPhrases(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPerformance(&take{picture: "...ooooo@@oooooo............"})
@@ -278,7 +278,7 @@ func TestPhrases(t *testing.T) {
 			t.Fatal(err)
 		}
 		p.Called("too late", time.Now())
-		if frames != 15+10+15 {
+		if frames != 15+10+30 {
 			t.Errorf("listened in %d frames", frames)
 		}
 		if !strings.Contains(p.room.saw(), "C") {
@@ -298,8 +298,8 @@ func TestPhrasesBehindAPause(t *testing.T) {
 		picture string
 		frames  int
 	}{
-		{"ooo@@##########.......", 5*15 + 15}, // to the end of the utterance
-		{"ooo@@.................", 5*5 + 15},
+		{"ooo@@##########.......", 5*15 + 30}, // to the end of the utterance
+		{"ooo@@.................", 5*5 + 30},
 		{"ooo@@....##...........", 5*5 + 15 + 5*2 + 15}, // soon after it
 		{"ooooo##.##............", 15 + 5*4 + 5},        // the voice began after the agent's sound
 		{"oooooooooo............", 0},

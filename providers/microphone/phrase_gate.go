@@ -4,10 +4,11 @@ import "earshot/internal/audio"
 
 // Phrases are sought only near frames that may hold a voice: to seek them in all of the agent's
 // own sound takes the time of a processor for nothing. They begin with consonants that no detector
-// takes for a voice, and a spotter decides some frames after their end.
+// takes for a voice, and a spotter decides some frames after their end: models take whole chunks, of
+// up to 320 ms, with some of what follows.
 const (
 	leading  = 15
-	trailing = 15
+	trailing = 30
 )
 
 // A phraseGate chooses the frames in which phrases are sought. The zero value has seen none; it is
