@@ -209,7 +209,7 @@ var about = map[string]note{
 	"speech.turn.neural":          {effect: "Models on this machine that listen to the sound of a voice; earshot models list shows them."},
 	"speech.turn.neural.model":    {class: Section, effect: "What tells whether somebody has finished, such as smart-turn: the name of a model that is installed, or the whole path of its folder. Empty means one that is installed and that anybody may use."},
 	"speech.turn.neural.vad":      {class: Section, effect: "What tells whether a sound is a voice, such as silero, likewise. What it takes for none pauses nobody."},
-	"speech.wake":                 {effect: "By what the agent's name, and phrases such as \"stop talking\", are noticed at the microphone while the agent speaks and before somebody is listened to. In any case the words that are recognised count, too."},
+	"speech.wake":                 {effect: "By what the agent's name, and phrases such as \"stop talking\", are noticed at the microphone while the agent speaks. The words that are recognised count in any case."},
 	"speech.wake.engine":          {class: Section, effect: "embedded (comes with earshot), neural (a model that is installed), wyoming (the server below), or auto: a model that is installed, fast enough here and free for anybody, else a server that has an address, else embedded. It gives way as speech.hear.engine does."},
 	"speech.wake.neural":          {effect: "A model on this machine that seeks names, whatever they are; earshot models list shows them."},
 	"speech.wake.neural.model":    {class: Section, effect: "The name of a model that is installed, such as kws-phones, or the whole path of its folder. Empty means one for the language that needs at most half of a processor and that anybody may use."},

@@ -15,8 +15,8 @@ import (
 // Phrases are what people can say to stop the agent while it speaks, besides its name.
 var Phrases = []string{"stop talking", "be quiet", "stop it"}
 
-// Wake is by what the agent's name, and phrases such as "stop talking", are noticed at the microphone
-// while the agent speaks and before somebody is listened to.
+// Wake is by what the agent's name and the [Phrases] are noticed at the microphone while the agent
+// speaks. The words that are recognised count, too.
 type Wake struct {
 	Engine  string        `yaml:"engine"` // auto, embedded, neural or wyoming
 	Neural  NeuralSpotter `yaml:"neural"`
