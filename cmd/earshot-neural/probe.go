@@ -166,7 +166,7 @@ func probeTurns(set catalog.Installed) (p probed, err error) {
 
 // probeSpotter seeks one of the set's own tokens.
 func probeSpotter(set catalog.Installed) (p probed, err error) {
-	tokens, err := neural.Tokens(set)
+	tokens, err := neural.ReadTokens(set)
 	if err == nil && len(tokens) == 0 {
 		err = neural.Unfit(set.Name, "it has no tokens")
 	}

@@ -22,17 +22,13 @@ import (
 // fewer than 10 % of rare names (sherpa-onnx #2678), and the 3 mended it.
 const boost = 3
 
-// threshold returns how likely each token of a keyword must be, 0 to 1. Few tokens are found in other
-// words, too, so they must be clearer; many are found less often. What users of these models have goes
-// from 0.05 to 0.25, which is usual.
+// threshold returns how likely the tokens of a keyword must be, 0 to 1. The usual 0.25 is for few, which
+// are parts of other words, too; users of these models found more with 0.05.
 func threshold(tokens int) float64 {
-	switch {
-	case tokens <= 4: // "Mia"
+	if tokens <= 4 { // "Mia"
 		return 0.25
-	case tokens <= 8: // "earshot", "be quiet"
-		return 0.15
 	}
-	return 0.1
+	return 0.15
 }
 
 // wake seeks names and phrases with the set of models that the daemon names; see package wire. It takes

@@ -1,7 +1,6 @@
 package neural
 
 import (
-	"bufio"
 	"os"
 	"slices"
 	"strings"
@@ -25,16 +24,13 @@ const mostSpellings = 8
 // of the CMU dictionary with their stress, or else by the largest pieces of words that it has. Phrases
 // that it cannot spell are left out; if it can spell none, that is an error.
 func Keywords(set catalog.Installed, phrases []string) (all []Keyword, err error) {
-	s := speller{lexicon: make(map[string][][]string)}
-	if s.tokens, err = Tokens(set); err != nil {
+	tokens, err := ReadTokens(set)
+	if err != nil {
 		return nil, err
 	}
-	if err := s.read(set, phrases); err != nil {
-		return nil, Unfit(set.Name, "%v", err)
-	}
 	for _, phrase := range phrases {
-		for _, tokens := range s.spell(phrase) {
-			all = append(all, Keyword{phrase, tokens})
+		for _, way := range tokens.spell(phrase) {
+			all = append(all, Keyword{phrase, way})
 		}
 	}
 	if len(all) == 0 {
@@ -43,84 +39,38 @@ func Keywords(set catalog.Installed, phrases []string) (all []Keyword, err error
 	return all, nil
 }
 
-// Tokens returns those of a set that can be part of a keyword.
-func Tokens(set catalog.Installed) (map[string]bool, error) {
-	all := make(map[string]bool)
-	err := eachLine(set.File("tokens"), func(fields []string) {
-		if len(fields) == 2 && !strings.ContainsAny(fields[0][:1], ":#@<") { // which the library takes for something else, or nobody says
-			all[fields[0]] = true
-		}
-	})
+// Tokens are those of a set that can be part of a keyword.
+type Tokens map[string]bool
+
+// ReadTokens reads those of a set.
+func ReadTokens(set catalog.Installed) (Tokens, error) {
+	text, err := os.ReadFile(set.File("tokens"))
 	if err != nil {
 		return nil, Unfit(set.Name, "%v", err)
 	}
-	return all, nil
+	t := make(Tokens)
+	for line := range strings.Lines(string(text)) {
+		is := strings.Fields(line)
+		if len(is) == 2 && !strings.ContainsAny(is[0][:1], ":#@<") { // which the library takes for something else, or nobody says
+			t[is[0]] = true
+		}
+	}
+	return t, nil
 }
 
-// A speller is what a set knows of words.
-type speller struct {
-	tokens  map[string]bool
-	lexicon map[string][][]string // the phones of the words that are asked for, in capitals
-}
-
-// read reads what the lexicon of a set says of phrases, if it has one.
-func (s speller) read(set catalog.Installed, phrases []string) error {
-	if set.File("lexicon") == "" {
+// spell returns the spellings of a phrase; none if a token for it is missing.
+func (t Tokens) spell(phrase string) [][]string {
+	words := strings.FieldsFunc(strings.ToUpper(phrase), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsMark(r) && r != '\'' })
+	if len(words) == 0 {
 		return nil
 	}
-	for _, phrase := range phrases {
-		for _, word := range words(phrase) {
-			s.lexicon[word] = nil
-		}
-	}
-	return eachLine(set.File("lexicon"), func(fields []string) {
-		word := strings.ToUpper(fields[0])
-		if known, asked := s.lexicon[word]; asked && s.has(fields[1:]) {
-			s.lexicon[word] = append(known, fields[1:])
-		}
-	})
-}
-
-// eachLine calls do with the fields of each line of a file that has any.
-func eachLine(path string, do func(fields []string)) error {
-	f, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	lines := bufio.NewScanner(f)
-	for lines.Scan() {
-		if fields := strings.Fields(lines.Text()); len(fields) > 0 {
-			do(fields)
-		}
-	}
-	return lines.Err()
-}
-
-// words returns the words of a phrase, in capitals and without marks.
-func words(phrase string) []string {
-	return strings.FieldsFunc(strings.ToUpper(phrase), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsMark(r) && r != '\'' })
-}
-
-// has reports whether the set has all of some tokens, and there are any.
-func (s speller) has(tokens []string) bool {
-	return len(tokens) > 0 && !slices.ContainsFunc(tokens, func(t string) bool { return !s.tokens[t] })
-}
-
-// spell returns the spellings of a phrase; none if the set lacks a token for it.
-func (s speller) spell(phrase string) (all [][]string) {
-	list := words(phrase)
-	if len(list) == 0 {
-		return nil
-	}
-	all = [][]string{nil}
-	for _, word := range list {
-		ways := s.lexicon[word]
-		if len(ways) == 0 {
-			ways = slices.DeleteFunc(stressed(phones.Of(word)), func(way []string) bool { return !s.has(way) })
-		}
+	all := [][]string{nil}
+	for _, word := range words {
 		var longer [][]string
-		for _, way := range ways { // the likeliest of each word come first
+		for _, way := range stressed(phones.Of(word)) { // the likeliest of each word come first
+			if slices.ContainsFunc(way, func(phone string) bool { return !t[phone] }) {
+				continue
+			}
 			for _, before := range all {
 				longer = append(longer, slices.Concat(before, way))
 			}
@@ -130,23 +80,23 @@ func (s speller) spell(phrase string) (all [][]string) {
 	if len(all) > 0 {
 		return all
 	}
-	written := "▁" + strings.Join(list, "▁")
+	written := "▁" + strings.Join(words, "▁")
 	for _, text := range []string{written, strings.ToLower(written)} {
-		if tokens := s.pieces(text); tokens != nil {
-			return [][]string{tokens}
+		if way := t.pieces(text); way != nil {
+			return [][]string{way}
 		}
 	}
 	return nil
 }
 
 // pieces returns the fewest tokens that make a text, or nil.
-func (s speller) pieces(text string) (tokens []string) {
+func (t Tokens) pieces(text string) (way []string) {
 	const never = 1 << 20
 	least, end := make([]int, len(text)+1), make([]int, len(text)) // of what begins here: how many tokens, and where the first ends
 	for from := len(text) - 1; from >= 0; from-- {
 		least[from] = never
 		for to := len(text); to > from; to-- {
-			if n := least[to] + 1; n < least[from] && s.tokens[text[from:to]] {
+			if n := least[to] + 1; n < least[from] && t[text[from:to]] {
 				least[from], end[from] = n, to
 			}
 		}
@@ -155,9 +105,9 @@ func (s speller) pieces(text string) (tokens []string) {
 		return nil
 	}
 	for from := 0; from < len(text); from = end[from] {
-		tokens = append(tokens, text[from:end[from]])
+		way = append(way, text[from:end[from]])
 	}
-	return tokens
+	return way
 }
 
 // cmu names the phones of package phones as the CMU dictionary does. ER is two there.

@@ -3,7 +3,8 @@
 // for the helper that seeks names.
 //
 // Each utterance and each text has a connection of its own, as in Home Assistant itself: a server
-// that is restarted in between is not noticed, and closing the connection is what cancels.
+// that is restarted in between is not noticed, and closing the connection is what cancels. A listener
+// keeps one, so that it is known at once when it goes away.
 //
 // What happens when a reader is slow: sound waits in the connection, and then in its sender. That for
 // a wake word is dropped after a second.

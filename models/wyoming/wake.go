@@ -3,7 +3,6 @@ package wyoming
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"sync"
@@ -45,8 +44,8 @@ func (w Waker) Dialer(phrases helper.Dialer) helper.Dialer {
 	}
 }
 
-// ahead is how many messages may wait for the server, a second of frames. It misses what comes then:
-// the phrases, and whoever brings sound, do not wait.
+// ahead is how many messages may wait for the server, a second of frames. It misses what comes then,
+// and nobody else waits.
 const ahead = 50
 
 // A waking is a server at work, beside a helper.
@@ -111,103 +110,72 @@ func (l *waking) Run(ctx context.Context, h helper.Handler) error {
 	return err
 }
 
-// seek has the server listen, until ctx ends or the server fails. Each stream has a connection of its
-// own, and another one after each wake word, since some servers listen for one only.
+// seek has the server listen, on one connection, until ctx ends or the server fails.
 func (l *waking) seek(ctx context.Context, found func(helper.Control) error) error {
 	if err := l.of.Check(ctx); err != nil {
 		return err
 	}
-	var of *search
-	defer func() { of.end() }()
-	is := wire.Phrase{Text: l.name}
-	for {
-		var answer <-chan error
-		if of != nil {
-			answer = of.answer
-		}
-		var err error
+	c, err := l.of.Server.dial(ctx)
+	if err != nil {
+		return err
+	}
+	var reading sync.WaitGroup
+	defer reading.Wait()
+	defer c.close()
+	answers := make(chan error, 1) // nil for a wake word; the server waits while nobody reads them
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	reading.Go(func() { c.detections(ctx, answers) })
+	for is := (wire.Phrase{Text: l.name}); err == nil; {
 		select {
 		case <-ctx.Done():
 			return nil
-		case err = <-answer:
-			if of.end(); err == nil {
-				err = tell(found, is)
+		case err = <-answers:
+			if err == nil && is.Stream != 0 {
+				err = found(helper.Control{Name: wire.PhraseName, Body: mustMarshal(is)})
 			}
-			of = nil
 		case s := <-l.sound:
+			c.SetWriteDeadline(time.Now().Add(answering))
 			if s.stream != is.Stream {
-				of.end()
-				of, is = nil, wire.Phrase{Stream: s.stream, Text: l.name}
-			}
-			if of == nil {
-				of, err = l.of.begin(ctx)
+				is.Stream, is.Sample = s.stream, 0
+				err = l.of.begin(ctx, c)
 			}
 			if is.Sample += len(s.pcm) / 2; err == nil {
-				of.c.SetWriteDeadline(time.Now().Add(answering))
-				err = of.c.write(ctx, "audio-chunk", spoken, s.pcm)
+				err = c.write(ctx, "audio-chunk", spoken, s.pcm)
 			}
 		}
-		if err != nil {
-			return err
-		}
 	}
+	return err
 }
 
-// tell passes a phrase on.
-func tell(found func(helper.Control) error, is wire.Phrase) error {
-	b, err := json.Marshal(is)
-	if err != nil {
-		panic("wyoming: " + err.Error()) // it is ours
-	}
-	return found(helper.Control{Name: wire.PhraseName, Body: b})
-}
-
-// A search is a connection by which the server listens for one wake word.
-type search struct {
-	c       *conn
-	answer  chan error // of capacity 1; nil if the word was said
-	reading sync.WaitGroup
-}
-
-// begin begins a search.
-func (w Waker) begin(ctx context.Context) (*search, error) {
-	c, err := w.Server.dial(ctx)
-	if err != nil {
-		return nil, err
-	}
-	s := &search{c: c, answer: make(chan error, 1)}
-	s.reading.Go(func() { s.answer <- s.detection(ctx) })
+// begin begins a stream. Some servers find one wake word in each, which is enough: the agent stops.
+func (w Waker) begin(ctx context.Context, c *conn) error {
 	var detect struct {
 		Names []string `json:"names,omitempty"`
 	}
 	if w.Word != "" {
 		detect.Names = []string{w.Word}
 	}
-	if err = c.write(ctx, "detect", detect, nil); err == nil {
-		err = c.write(ctx, "audio-start", spoken, nil)
+	if err := c.write(ctx, "detect", detect, nil); err != nil {
+		return err
 	}
-	if err != nil {
-		s.end()
-		return nil, err
-	}
-	return s, nil
+	return c.write(ctx, "audio-start", spoken, nil)
 }
 
-// detection waits until the server has detected a wake word, or fails.
-func (s *search) detection(ctx context.Context) error {
+// detections passes on when the server detects a wake word, until it fails.
+func (c *conn) detections(ctx context.Context, answers chan<- error) {
 	for {
-		e, err := s.c.read(ctx)
-		if err != nil || e.Type == "detection" {
-			return err
+		e, err := c.read(ctx)
+		if err == nil && e.Type != "detection" {
+			continue
+		}
+		select {
+		case answers <- err:
+		case <-ctx.Done():
+			return
+		}
+		if err != nil {
+			return
 		}
 	}
-}
-
-// end ends a search, unless s is nil.
-func (s *search) end() {
-	if s == nil {
-		return
-	}
-	s.c.close()
-	s.reading.Wait()
 }
