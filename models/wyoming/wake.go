@@ -40,7 +40,7 @@ func (w Waker) Dialer(phrases helper.Dialer) helper.Dialer {
 		if err != nil {
 			return nil, err
 		}
-		return &waking{Link: l, of: w, sound: make(chan stretch, ahead)}, nil
+		return &waking{Link: l, of: w, sound: make(chan helper.Sound, ahead)}, nil
 	}
 }
 
@@ -53,13 +53,7 @@ type waking struct {
 	helper.Link
 	of    Waker
 	name  earshot.Text // known before there is sound
-	sound chan stretch
-}
-
-// A stretch is some of the sound of a stream.
-type stretch struct {
-	stream uint32
-	pcm    []byte
+	sound chan helper.Sound
 }
 
 // Send implements [helper.Link]. The helper seeks no names.
@@ -78,7 +72,7 @@ func (l *waking) Send(name string, body any) error {
 func (l *waking) SendSound(stream uint32, data []byte) error {
 	if stream&wire.Spot != 0 {
 		select {
-		case l.sound <- stretch{stream, bytes.Clone(data)}:
+		case l.sound <- helper.Sound{Stream: stream, Data: bytes.Clone(data)}:
 		default:
 		}
 	}
@@ -126,7 +120,8 @@ func (l *waking) seek(ctx context.Context, found func(helper.Control) error) err
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	reading.Go(func() { c.detections(ctx, answers) })
-	for is := (wire.Phrase{Text: l.name}); err == nil; {
+	var is wire.Phrase
+	for err == nil {
 		select {
 		case <-ctx.Done():
 			return nil
@@ -136,12 +131,12 @@ func (l *waking) seek(ctx context.Context, found func(helper.Control) error) err
 			}
 		case s := <-l.sound:
 			c.SetWriteDeadline(time.Now().Add(answering))
-			if s.stream != is.Stream {
-				is.Stream, is.Sample = s.stream, 0
+			if s.Stream != is.Stream {
+				is = wire.Phrase{Stream: s.Stream, Text: l.name}
 				err = l.of.begin(ctx, c)
 			}
-			if is.Sample += len(s.pcm) / 2; err == nil {
-				err = c.write(ctx, "audio-chunk", spoken, s.pcm)
+			if is.Sample += len(s.Data) / 2; err == nil {
+				err = c.write(ctx, "audio-chunk", spoken, s.Data)
 			}
 		}
 	}
@@ -150,11 +145,9 @@ func (l *waking) seek(ctx context.Context, found func(helper.Control) error) err
 
 // begin begins a stream. Some servers find one wake word in each, which is enough: the agent stops.
 func (w Waker) begin(ctx context.Context, c *conn) error {
-	var detect struct {
-		Names []string `json:"names,omitempty"`
-	}
+	detect := make(map[string][]string)
 	if w.Word != "" {
-		detect.Names = []string{w.Word}
+		detect["names"] = []string{w.Word}
 	}
 	if err := c.write(ctx, "detect", detect, nil); err != nil {
 		return err

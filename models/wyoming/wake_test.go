@@ -69,9 +69,6 @@ func wakes(t *testing.T, w wyoming.Waker) *waker {
 	if is.Link, err = w.Dialer(func() (helper.Link, error) { return is.beside, nil })(); err != nil {
 		t.Fatal(err)
 	}
-	if err := is.Send(wire.OpenName, wire.OpenHear{Names: []string{"Robin"}, Phrases: []string{"stop talking"}}); err != nil {
-		t.Fatal(err)
-	}
 	ctx, stop := context.WithCancel(t.Context())
 	var running sync.WaitGroup
 	running.Go(func() {
@@ -89,6 +86,9 @@ func wakes(t *testing.T, w wyoming.Waker) *waker {
 		testkit.Finish(t, testkit.Patience, "the end of the search", running.Wait)
 	}
 	t.Cleanup(is.stop)
+	if err := is.Send(wire.OpenName, wire.OpenHear{Names: []string{"Robin"}, Phrases: []string{"stop talking"}}); err != nil {
+		t.Fatal(err)
+	}
 	return is
 }
 
