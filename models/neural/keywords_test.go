@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"earshot/models"
+	"earshot/internal/helper"
 	"earshot/models/catalog"
 	"earshot/models/neural"
 )
@@ -108,7 +108,7 @@ func TestNoKeywords(t *testing.T) {
 		"no tokens":      {gone, []string{"Earshot"}, "the model kws cannot be used: "},
 	} {
 		all, err := neural.Keywords(tt.set, tt.phrases)
-		if err == nil || !strings.Contains(err.Error(), tt.want) || models.NewFault(err).Cure == "" || !errors.Is(err, errors.ErrUnsupported) {
+		if err == nil || !strings.Contains(err.Error(), tt.want) || helper.NewFault(err).Cure == "" || !errors.Is(err, errors.ErrUnsupported) {
 			t.Errorf("%s: %v, %v", name, all, err)
 		}
 	}
