@@ -166,7 +166,7 @@ func TestSpotsNothing(t *testing.T) {
 					if c.Name != wire.FaultName {
 						return fmt.Errorf("it says %s", c.Name)
 					}
-					return models.DecodeFault(c)
+					return helper.DecodeFault(c)
 				}})
 			}()
 			if err := link.Send(wire.OpenName, open); err != nil {
