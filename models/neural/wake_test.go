@@ -13,7 +13,6 @@ import (
 	"earshot/internal/audio"
 	"earshot/internal/helper"
 	"earshot/internal/testkit"
-	"earshot/models"
 	"earshot/models/catalog"
 	"earshot/models/modeltest"
 	"earshot/models/neural"
@@ -173,7 +172,7 @@ func TestSpotsNothing(t *testing.T) {
 				t.Fatal(err)
 			}
 			err = testkit.Receive(t, testkit.Patience, "what is wrong", ended)
-			if err == nil || !strings.HasSuffix(err.Error(), ": the model kws cannot spell what it is to listen for") || models.NewFault(err).Cure == "" || !errors.Is(err, errors.ErrUnsupported) {
+			if err == nil || !strings.HasSuffix(err.Error(), ": the model kws cannot spell what it is to listen for") || helper.NewFault(err).Cure == "" || !errors.Is(err, errors.ErrUnsupported) {
 				t.Errorf("it ends with %v", err)
 			}
 		})
@@ -201,7 +200,7 @@ func TestBadSpotters(t *testing.T) {
 	} {
 		l := spotting(t, tt.change, "▁one", "▁two", "▁three", "▁four")
 		_, err := l.Check(t.Context(), find(t, l, "kws"))
-		if err == nil || !strings.HasPrefix(err.Error(), "the model kws cannot be used: "+tt.says) || models.NewFault(err).Cure == "" || strings.Contains(err.Error(), "\n") {
+		if err == nil || !strings.HasPrefix(err.Error(), "the model kws cannot be used: "+tt.says) || helper.NewFault(err).Cure == "" || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
