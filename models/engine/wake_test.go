@@ -51,8 +51,8 @@ func TestSpotters(t *testing.T) {
 		{"auto, with both", free, engine.Wake{Engine: "auto", Wyoming: server}, nil, "the model kws, the Wyoming server at " + address + ", embedded", "the best that is installed for en"},
 		{"embedded", free, engine.Wake{Engine: "embedded", Wyoming: server}, nil, "embedded", ""},
 		{"neural", free, engine.Wake{Engine: "neural", Wyoming: server}, nil, "the model kws, embedded", "the best that is installed for en"},
-		{"neural, with nothing", empty, engine.Wake{Engine: "neural"}, nil, "a neural model, embedded", ""},
-		{"neural, not installed", free, engine.Wake{Engine: "neural", Neural: engine.NeuralSpotter{Model: "other"}}, nil, "the model other, embedded", ""},
+		{"neural, with nothing", empty, engine.Wake{Engine: "neural"}, nil, "a neural model, embedded", "no model is installed that seeks names in en"},
+		{"neural, not installed", free, engine.Wake{Engine: "neural", Neural: engine.NeuralSpotter{Model: "other"}}, nil, "the model other, embedded", "the model other cannot be used: it is not installed"},
 		{"neural, a folder", empty, engine.Wake{Engine: "neural", Neural: engine.NeuralSpotter{Model: filepath.Join(free.Dir, "kws")}}, nil, "the model kws, embedded", "as the configuration says"},
 		{"wyoming", free, engine.Wake{Engine: "wyoming", Wyoming: server}, nil, "the Wyoming server at " + address + ", embedded", ""},
 		{"wyoming elsewhere", free, engine.Wake{Engine: "wyoming", Wyoming: engine.WyomingWaker{Address: "nas:10400"}}, func(c *engine.Config) { c.Remote = true }, "the Wyoming server at nas:10400, embedded", ""},
@@ -77,8 +77,12 @@ func TestSpotters(t *testing.T) {
 					t.Errorf("%s is elsewhere: %v", name, e.Elsewhere)
 				}
 			}
-			if got := strings.Join(names, ", "); got != tt.want || all[0].Why != tt.why {
-				t.Errorf("names are sought by %s; %s", got, all[0].Why)
+			why := all[0].Why
+			if why == "" && strings.Contains(all[0].Name, "model") {
+				why = all[0].Check(t.Context()).Error()
+			}
+			if got := strings.Join(names, ", "); got != tt.want || why != tt.why {
+				t.Errorf("names are sought by %s; %s", got, why)
 			}
 		})
 	}
