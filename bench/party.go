@@ -91,7 +91,7 @@ func (p *party) answer(d dial, self discordtest.User) (session *gateway.Session)
 		},
 		Tell: func(context.Context, uint64, string) error { return nil },
 		Enter: func(ctx context.Context, call ringing.Call, _ earshot.RoomID) (ringing.RoomVoice, error) {
-			return p.speaks(ctx, d, call.(outlet.Sender)), nil
+			return p.speaks(ctx, d, call.(ringing.Sender)), nil
 		},
 		OptOuts: nobody{}, Log: silent,
 	})
@@ -128,7 +128,7 @@ type tongue struct {
 func (t tongue) Leave() { t.leave() }
 
 // speaks gives the agent a voice in the call.
-func (p *party) speaks(ctx context.Context, d dial, call outlet.Sender) tongue {
+func (p *party) speaks(ctx context.Context, d dial, call ringing.Sender) tongue {
 	coder := codec.NewOpus(codec.OpusConfig{Dial: d.to(speechHelper, "media"), Encoded: p.out.Encoded})
 	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var life sync.WaitGroup

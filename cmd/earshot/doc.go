@@ -70,7 +70,7 @@
 // there; [earshot/internal/discord/interaction] registers and answers slash commands;
 // [earshot/internal/discord/compose] makes messages of a text, which
 // [earshot/internal/discord/posts] posts in time; and [earshot/internal/discord/calls] joins voice
-// channels, with an ear for each person.
+// channels, with an ear for each person and a player for the agent.
 // [earshot/internal/discord/discordtest] is a Discord on loopback, with the delivery service of
 // [earshot/internal/discord/davetest], which sends through
 // [earshot/internal/discord/discordtest/wire], and [earshot/internal/discord/peers] has other

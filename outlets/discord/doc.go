@@ -1,10 +1,7 @@
 // Package discord is the outlet for replies on Discord: written in a channel, or said in a call. It
 // translates: clauses become posts or sound, and what was posted or has left becomes what was heard.
-// How messages are posted is told in [earshot/internal/discord/posts]. A player sends what is said: a
-// soundBuffer, which has no clock, knows what the encoder has and what has left.
-//
-// When a call is slow: sound that is said waits; at most 100 ms are encoded in advance, and after five
-// seconds in which nothing leaves the speech ends.
+// How messages are posted is told in [earshot/internal/discord/posts], and how sound leaves in
+// [earshot/internal/discord/calls].
 //
 // A reply is posted in several messages that stay as they are, not in one that grows by edits.
 // Edits look livelier, but a mention in one notifies nobody, other bots answer the first half, the

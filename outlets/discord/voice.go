@@ -7,19 +7,20 @@ import (
 	"sync"
 
 	"earshot"
+	"earshot/internal/discord/calls"
 	"earshot/internal/playback"
 )
 
 // errUnheard says that an announcement was not heard to its end.
 var errUnheard = errors.New("it was not heard to its end")
 
-// A Voice is the outlet that says replies in one call after another, on a [player]. It is in
+// A Voice is the outlet that says replies in one call after another, on a [calls.Player]. It is in
 // the room while there is a call and a voice. Its methods may be called from any goroutine.
 type Voice struct {
 	*playback.Outlet
 
 	mu     sync.Mutex
-	player *player       // nil outside a call
+	player *calls.Player // nil outside a call
 	comes  chan struct{} // closed when there is a call, and a voice for it
 }
 
@@ -34,8 +35,8 @@ func (v *Voice) Name() string { return "discord voice" }
 // Run speaks in a call, and keeps the outlet in the room while there is a voice, until ctx or the
 // call ends. When it returns, every speech has ended and reported what was heard, and nothing uses
 // call and enc any more. Calls must not overlap.
-func (v *Voice) Run(ctx context.Context, call Sender, enc Encoder, enter func(earshot.Outlet) (leave func())) {
-	player := newPlayer(ctx, call, enc)
+func (v *Voice) Run(ctx context.Context, call calls.Sender, enc calls.Encoder, enter func(earshot.Outlet) (leave func())) {
+	player := calls.NewPlayer(ctx, call, enc)
 	v.mu.Lock()
 	v.player = player
 	comes := v.comes
@@ -61,7 +62,7 @@ func (v *Voice) Encoded(ctx context.Context, opus []byte) {
 	player := v.player
 	v.mu.Unlock()
 	if player != nil {
-		player.encoded(ctx, opus)
+		player.Take(ctx, opus)
 	}
 }
 

@@ -156,7 +156,7 @@ func (m *callVoice) Leave() {
 
 // enterCall gives the agent a voice in a call.
 func (b *Bot) enterCall(ctx context.Context, call calls.Call, id earshot.RoomID) (calls.RoomVoice, error) {
-	line, ok := call.(outlet.Sender)
+	line, ok := call.(calls.Sender)
 	r, open := b.c.Rooms.Find(id)
 	if !ok || !open {
 		return nil, errors.New("there is no call to speak in")

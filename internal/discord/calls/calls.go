@@ -1,15 +1,16 @@
 // Package calls is what the agent does in voice channels: it joins and leaves them as people ask, or
-// by itself as people come and go, and has an ear for each person. What the agent says there is the
-// business of earshot/outlets/discord.
+// by itself as people come and go, has an ear for each person, and plays what the agent says.
 //
 // From the bottom up: a membership decides where to be, a track turns somebody's packets into a
 // sound with silence in it, an overlapTracker knows who spoke at the same time; these have neither
 // a clock nor a goroutine. The voiceState is what is known of the voice channels. A roomHearing is
-// the ears of one room, a callSession one stay in a call, and [Calls] all of them.
+// the ears of one room, a callSession one stay in a call, and [Calls] all of them. A [Player] sends
+// what is said: a soundBuffer, likewise without a clock, knows what the encoder has and what has left.
 //
 // When a reader is slow: packets that the decoder does not accept are dropped by it, and counted;
 // frames that an ear does not accept wait for two seconds, then the oldest are dropped. Nothing
-// waits for messages in text.
+// waits for messages in text. Sound that is said waits: at most 100 ms are encoded in advance, and
+// after five seconds in which nothing leaves the speech ends.
 package calls
 
 import (

@@ -1,4 +1,4 @@
-package discord
+package calls
 
 import (
 	"context"
@@ -29,8 +29,8 @@ var errStuck = errors.New("the bot cannot speak in the call: it is not connected
 // errOver is the error of a speech in a call that is over.
 var errOver = errors.New("the call is over")
 
-// A Sender sends sound in a call; a [earshot/internal/discord/voice.Call] is one. Nobody else uses these
-// methods of it. They may be called from any goroutine.
+// A Sender sends sound in a call; a [*voice.Call] is one. Nobody else uses these methods of it. They
+// may be called from any goroutine.
 type Sender interface {
 	// Say queues one Opus frame of 20 ms. It waits while ten are queued.
 	Say(ctx context.Context, opus []byte) error
@@ -48,7 +48,7 @@ type Sender interface {
 }
 
 // An Encoder encodes sound as Opus. [earshot/internal/codec.Opus] is one. It passes its frames to
-// [Voice.Encoded].
+// [Player.Take].
 type Encoder interface {
 	// Encode takes samples. If it fails, what it has taken before and not passed on is lost, and it
 	// begins anew with the next samples.
@@ -61,14 +61,14 @@ type Encoder interface {
 	Drop()
 }
 
-// A player plays the agent's speech in a call: it is the [playback.Player] of one. One goroutine
+// A Player plays the agent's speech in a call: it is the [playback.Player] of one. One goroutine
 // encodes what is said, and reports what has left; controls act on the call at once, and make the
 // encoder begin anew.
 //
 // What is heard is what has left: a frame that waits for encryption is not heard yet. At most 100
 // ms are encoded in advance. A pause or a cut drops those frames, so that the next frame is
 // silence; a speech that goes on continues at the first sample that has not left.
-type player struct {
+type Player struct {
 	call Sender
 	enc  Encoder
 	stop context.CancelFunc
@@ -81,26 +81,26 @@ type player struct {
 	closed bool
 }
 
-// newPlayer returns a player that plays until ctx ends, and must be closed. When it is, nothing uses
+// NewPlayer returns a player that plays until ctx ends, and must be closed. When it is, nothing uses
 // call and enc any more.
-func newPlayer(ctx context.Context, call Sender, enc Encoder) *player {
+func NewPlayer(ctx context.Context, call Sender, enc Encoder) *Player {
 	ctx, stop := context.WithCancel(ctx)
-	p := &player{call: call, enc: enc, stop: stop, begun: make(chan *speech, 1), done: make(chan struct{})}
+	p := &Player{call: call, enc: enc, stop: stop, begun: make(chan *speech, 1), done: make(chan struct{})}
 	go p.run(ctx) // Close waits for it
 	return p
 }
 
 // Lost implements [playback.Player].
-func (p *player) Lost() <-chan struct{} { return p.call.Over() }
+func (p *Player) Lost() <-chan struct{} { return p.call.Over() }
 
 // Close implements [playback.Player].
-func (p *player) Close() {
+func (p *Player) Close() {
 	p.stop()
 	<-p.done
 }
 
 // Play implements [playback.Player].
-func (p *player) Play(rate int, moved func(sound.Position)) (playback.Playing, error) {
+func (p *Player) Play(rate int, moved func(sound.Position)) (playback.Playing, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	switch {
@@ -110,15 +110,15 @@ func (p *player) Play(rate int, moved func(sound.Position)) (playback.Playing, e
 		return nil, sound.ErrBusy
 	}
 	p.now = &speech{
-		player: p, moved: moved, progressed: time.Now(), changed: make(chan struct{}, 1), over: make(chan struct{}),
-		room: make(chan struct{}, 1), buffer: newSoundBuffer(rate), buf: make([]int16, rate/frames), sentAt: p.call.Sent(),
+		player: p, moved: moved, progressed: time.Now(), changed: newBell(), over: make(chan struct{}),
+		room: newBell(), buffer: newSoundBuffer(rate), buf: make([]int16, rate/frames), sentAt: p.call.Sent(),
 	}
 	p.begun <- p.now
 	return p.now, nil
 }
 
 // run says what is played until ctx ends.
-func (p *player) run(ctx context.Context) {
+func (p *Player) run(ctx context.Context) {
 	defer close(p.done)
 	for ctx.Err() == nil {
 		select {
@@ -137,8 +137,8 @@ func (p *player) run(ctx context.Context) {
 	}
 }
 
-// encoded takes a frame from the encoder. It does not block.
-func (p *player) encoded(ctx context.Context, opus []byte) {
+// Take takes a frame from the encoder. It does not block.
+func (p *Player) Take(ctx context.Context, opus []byte) {
 	p.mu.Lock()
 	s := p.now
 	p.mu.Unlock()
@@ -149,10 +149,10 @@ func (p *player) encoded(ctx context.Context, opus []byte) {
 
 // A speech is one speech in the call.
 type speech struct {
-	player  *player
+	player  *Player
 	moved   func(sound.Position)
-	changed chan struct{} // there may be something to do
-	room    chan struct{} // there may be room to write
+	changed bell          // there may be something to do
+	room    bell          // there may be room to write
 	over    chan struct{} // closed when the end is about to be reported
 
 	// The following fields belong to the goroutine that says it.
@@ -172,14 +172,6 @@ type speech struct {
 	stopEncoder context.CancelFunc // ends the waiting for the encoder; nil if nobody waits
 }
 
-// wake wakes the goroutine that waits for c, or is about to.
-func wake(c chan<- struct{}) {
-	select {
-	case c <- struct{}{}:
-	default:
-	}
-}
-
 // Write implements [playback.Playing].
 func (s *speech) Write(ctx context.Context, pcm []int16) error {
 	for len(pcm) > 0 {
@@ -194,7 +186,7 @@ func (s *speech) Write(ctx context.Context, pcm []int16) error {
 		if err != nil {
 			return err
 		}
-		wake(s.changed)
+		s.changed.ring()
 		pcm = pcm[n:]
 		if n > 0 {
 			continue
@@ -220,7 +212,7 @@ func (s *speech) Finish() {
 	s.mu.Lock()
 	s.buffer.complete = true
 	s.mu.Unlock()
-	wake(s.changed)
+	s.changed.ring()
 }
 
 // Do implements [playback.Playing].
@@ -240,7 +232,7 @@ func (s *speech) Do(c earshot.Control) {
 		s.paused = false
 		s.buffer.setVolume(c)
 	}
-	wake(s.changed)
+	s.changed.ring()
 }
 
 // giveUp drops what has not left; s.mu is held.
@@ -366,7 +358,7 @@ func (s *speech) report() {
 	}
 	s.reported = at
 	s.moved(sound.Position{Samples: at})
-	wake(s.room)
+	s.room.ring()
 }
 
 // wait waits until there may be something to do.
