@@ -53,7 +53,7 @@ var may = map[string]string{
 	"internal/playback/...":          ". internal/audio internal/sound models/tts",
 	"internal/discord":               "", // only a comment, no code
 	"internal/discord/gateway":       ". internal/supervise",
-	"internal/discord/calls":         ". internal/audio internal/codec internal/supervise internal/discord/gateway internal/discord/voice providers",
+	"internal/discord/calls":         ". internal/audio internal/codec internal/sound/... internal/supervise internal/discord/gateway internal/discord/voice providers",
 	"internal/discord/compose":       "",
 	"internal/discord/posts":         "internal/discord/compose internal/discord/gateway",
 	"internal/discord/roster":        ". internal/discord/compose internal/discord/gateway",

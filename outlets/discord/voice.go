@@ -9,10 +9,23 @@ import (
 	"earshot"
 	"earshot/internal/discord/calls"
 	"earshot/internal/playback"
+	"earshot/internal/sound"
 )
 
 // errUnheard says that an announcement was not heard to its end.
 var errUnheard = errors.New("it was not heard to its end")
+
+// A device is a player of a call, for package playback.
+type device struct{ *calls.Player }
+
+// Play implements [playback.Player].
+func (d device) Play(rate int, moved func(sound.Position)) (playback.Playing, error) {
+	p, err := d.Player.Play(rate, moved)
+	if err != nil {
+		return nil, err // not p, which is nil but not a nil Playing
+	}
+	return p, nil
+}
 
 // A Voice is the outlet that says replies in one call after another, on a [calls.Player]. It is in
 // the room while there is a call and a voice. Its methods may be called from any goroutine.
@@ -42,7 +55,7 @@ func (v *Voice) Run(ctx context.Context, call calls.Sender, enc calls.Encoder, e
 	comes := v.comes
 	v.mu.Unlock()
 	came := sync.OnceFunc(func() { close(comes) })
-	v.Outlet.Run(ctx, player, func() func() { // which closes the player
+	v.Outlet.Run(ctx, device{player}, func() func() { // which closes the player
 		came()
 		return enter(v)
 	})

@@ -8,7 +8,6 @@ import (
 
 	"earshot"
 	"earshot/internal/audio"
-	"earshot/internal/playback"
 	"earshot/internal/sound"
 )
 
@@ -61,7 +60,7 @@ type Encoder interface {
 	Drop()
 }
 
-// A Player plays the agent's speech in a call: it is the [playback.Player] of one. One goroutine
+// A Player plays the agent's speech in a call, as package playback wants it played. One goroutine
 // encodes what is said, and reports what has left; controls act on the call at once, and make the
 // encoder begin anew.
 //
@@ -73,11 +72,11 @@ type Player struct {
 	enc  Encoder
 	stop context.CancelFunc
 
-	begun chan *speech
+	begun chan *Playing
 	done  chan struct{} // closed when run has returned
 
 	mu     sync.Mutex
-	now    *speech // nil while nothing is said
+	now    *Playing // nil while nothing is said
 	closed bool
 }
 
@@ -85,22 +84,23 @@ type Player struct {
 // call and enc any more.
 func NewPlayer(ctx context.Context, call Sender, enc Encoder) *Player {
 	ctx, stop := context.WithCancel(ctx)
-	p := &Player{call: call, enc: enc, stop: stop, begun: make(chan *speech, 1), done: make(chan struct{})}
+	p := &Player{call: call, enc: enc, stop: stop, begun: make(chan *Playing, 1), done: make(chan struct{})}
 	go p.run(ctx) // Close waits for it
 	return p
 }
 
-// Lost implements [playback.Player].
+// Lost is closed when the call has ended.
 func (p *Player) Lost() <-chan struct{} { return p.call.Over() }
 
-// Close implements [playback.Player].
+// Close ends the speech, and returns when nothing is played any more.
 func (p *Player) Close() {
 	p.stop()
 	<-p.done
 }
 
-// Play implements [playback.Player].
-func (p *Player) Play(rate int, moved func(sound.Position)) (playback.Playing, error) {
+// Play begins a speech of sound at a rate, in samples a second. It calls moved, which does not block,
+// with positions that never go back, from one goroutine at a time; the last has End set, exactly once.
+func (p *Player) Play(rate int, moved func(sound.Position)) (*Playing, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	switch {
@@ -109,7 +109,7 @@ func (p *Player) Play(rate int, moved func(sound.Position)) (playback.Playing, e
 	case p.now != nil:
 		return nil, sound.ErrBusy
 	}
-	p.now = &speech{
+	p.now = &Playing{
 		player: p, moved: moved, progressed: time.Now(), changed: newBell(), over: make(chan struct{}),
 		room: newBell(), buffer: newSoundBuffer(rate), buf: make([]int16, rate/frames), sentAt: p.call.Sent(),
 	}
@@ -147,8 +147,8 @@ func (p *Player) Take(ctx context.Context, opus []byte) {
 	}
 }
 
-// A speech is one speech in the call.
-type speech struct {
+// A Playing is one speech in the call. Do may be called from any goroutine at any time.
+type Playing struct {
 	player  *Player
 	moved   func(sound.Position)
 	changed bell          // there may be something to do
@@ -172,8 +172,8 @@ type speech struct {
 	stopEncoder context.CancelFunc // ends the waiting for the encoder; nil if nobody waits
 }
 
-// Write implements [playback.Playing].
-func (s *speech) Write(ctx context.Context, pcm []int16) error {
+// Write waits until pcm has been taken, the speech is over or ctx ends.
+func (s *Playing) Write(ctx context.Context, pcm []int16) error {
 	for len(pcm) > 0 {
 		s.mu.Lock()
 		n := min(len(pcm), s.buffer.room())
@@ -207,16 +207,16 @@ func (s *speech) Write(ctx context.Context, pcm []int16) error {
 	return nil
 }
 
-// Finish implements [playback.Playing].
-func (s *speech) Finish() {
+// Finish says that nothing more is written.
+func (s *Playing) Finish() {
 	s.mu.Lock()
 	s.buffer.complete = true
 	s.mu.Unlock()
 	s.changed.ring()
 }
 
-// Do implements [playback.Playing].
-func (s *speech) Do(c earshot.Control) {
+// Do pauses, cuts, ducks or resumes the speech.
+func (s *Playing) Do(c earshot.Control) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
@@ -236,7 +236,7 @@ func (s *speech) Do(c earshot.Control) {
 }
 
 // giveUp drops what has not left; s.mu is held.
-func (s *speech) giveUp() {
+func (s *Playing) giveUp() {
 	if s.dirty {
 		return
 	}
@@ -249,7 +249,7 @@ func (s *speech) giveUp() {
 }
 
 // take takes a frame. There is always room: fewer than ten are on their way.
-func (s *speech) take(ctx context.Context, opus []byte) {
+func (s *Playing) take(ctx context.Context, opus []byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.dirty && s.player.call.Say(ctx, opus) == nil {
@@ -269,7 +269,7 @@ const (
 )
 
 // run says the speech to its end, and reports the end.
-func (s *speech) run(ctx context.Context) {
+func (s *Playing) run(ctx context.Context) {
 	for {
 		moved := s.player.call.Moved()
 		do, pcm := s.decide(ctx)
@@ -293,7 +293,7 @@ func (s *speech) run(ctx context.Context) {
 
 // decide records what has left, and returns what to do next; the samples to encode are valid until
 // the next decision.
-func (s *speech) decide(ctx context.Context) (do speechAction, pcm []int16) {
+func (s *Playing) decide(ctx context.Context) (do speechAction, pcm []int16) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now, before := time.Now(), s.reported
@@ -326,7 +326,7 @@ func (s *speech) decide(ctx context.Context) (do speechAction, pcm []int16) {
 }
 
 // feed returns what to give the encoder; s.mu is held.
-func (s *speech) feed(now time.Time) (do speechAction, pcm []int16) {
+func (s *Playing) feed(now time.Time) (do speechAction, pcm []int16) {
 	if s.buffer.runOver() {
 		s.sentAt = s.player.call.Sent()
 		s.buffer.beginRun()
@@ -349,7 +349,7 @@ func (s *speech) feed(now time.Time) (do speechAction, pcm []int16) {
 }
 
 // report reports what has left.
-func (s *speech) report() {
+func (s *Playing) report() {
 	s.mu.Lock()
 	at := s.buffer.position()
 	s.mu.Unlock()
@@ -362,7 +362,7 @@ func (s *speech) report() {
 }
 
 // wait waits until there may be something to do.
-func (s *speech) wait(ctx context.Context, moved <-chan struct{}) {
+func (s *Playing) wait(ctx context.Context, moved <-chan struct{}) {
 	var late <-chan time.Time
 	if !s.until.IsZero() {
 		late = time.After(time.Until(s.until))
@@ -378,7 +378,7 @@ func (s *speech) wait(ctx context.Context, moved <-chan struct{}) {
 
 // runEncoder has the encoder do something, unless its content is to be dropped. If it fails, the
 // content is dropped.
-func (s *speech) runEncoder(ctx context.Context, do func(context.Context) error) {
+func (s *Playing) runEncoder(ctx context.Context, do func(context.Context) error) {
 	trying, stop := context.WithDeadline(ctx, s.progressed.Add(stuckAfter))
 	defer stop()
 	s.mu.Lock()
@@ -405,7 +405,7 @@ func (s *speech) runEncoder(ctx context.Context, do func(context.Context) error)
 }
 
 // flush gets the last frames of a run.
-func (s *speech) flush(ctx context.Context) error {
+func (s *Playing) flush(ctx context.Context) error {
 	if err := s.player.enc.Flush(ctx); err != nil {
 		return err
 	}
@@ -416,7 +416,7 @@ func (s *speech) flush(ctx context.Context) error {
 }
 
 // begin begins another run, when nothing is on its way.
-func (s *speech) begin() {
+func (s *Playing) begin() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.dirty, s.sentAt = false, s.player.call.Sent()
@@ -424,7 +424,7 @@ func (s *speech) begin() {
 }
 
 // end reports the end. Nothing of the speech is on its way any more.
-func (s *speech) end() {
+func (s *Playing) end() {
 	s.mu.Lock()
 	if !s.buffer.allLeft() {
 		s.giveUp()
