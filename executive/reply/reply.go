@@ -88,9 +88,13 @@ func (b *Builder) Words(set executive.Config, q *question.Question, aloud bool) 
 			q.Want = reflex.None // there is nothing left unsaid, but perhaps more to say
 		}
 	}
-	facts := b.facts(q.Seat, a)
-	facts.Sight = b.look(set, q)
-	if answer := reflex.Answer(q.Want, facts); answer != "" {
+	answer := ""
+	if seen := b.look(set, q); q.Want != reflex.None {
+		facts := b.facts(q.Seat, a)
+		facts.Sight = seen
+		answer = reflex.Answer(q.Want, facts)
+	}
+	if answer != "" {
 		if q.Want == reflex.Lately || q.Want == reflex.Repeat {
 			_, used := q.Seat.History.Prompt(a, q.Seat.ID, b.People.Name, false, b.Now())
 			q.Rests = q.Rests.AndLines(used, q.Seat.ID) // it repeats what was said
