@@ -14,8 +14,6 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/openai/openai-go/v3/packages/ssestream"
-
 	"earshot/llm"
 )
 
@@ -131,6 +129,9 @@ func (e *Engine) fault(ctx context.Context, req *llm.Request, err error) error {
 		f.Err = errUnfinished
 	default:
 		f.Fault, f.Cure = llm.BadAnswer, "set executive.llm.host to a server that speaks OpenAI's protocol"
+		if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
+			err = llm.ErrReply
+		}
 		if known := one(err, llm.ErrLine, llm.ErrReply, llm.ErrRedirect, errPage); known != nil {
 			f.Err = known
 		}
@@ -277,14 +278,6 @@ func unreachable(err error) bool {
 func lost(err error) bool {
 	_, ok := errors.AsType[*net.OpError](err)
 	return ok || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
-}
-
-// broken returns the refusal that ended a stream, if there is one.
-func broken(err error) error {
-	if s, ok := errors.AsType[*ssestream.StreamError](err); ok {
-		return said(0, s.Event.Data)
-	}
-	return err
 }
 
 // quoted returns s with the server's text, as one printable line, unless that repeats the request.

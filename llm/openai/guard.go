@@ -2,12 +2,13 @@ package openai
 
 import (
 	"bytes"
+	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"mime"
 	"net/http"
 	"net/http/httptrace"
-	"strings"
 	"time"
 
 	"earshot/llm"
@@ -60,49 +61,63 @@ func sameServer(r *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// A guard stands between the server and one request.
-type guard struct {
-	stream bool   // the reply comes as events
-	cancel func() // ends the request, if it is a stream
-
-	ended bool // the server said [DONE]
-	start []byte
-	line  int // bytes since the last line break
-	total int
-	body  io.ReadCloser
-	err   error
-}
-
-// do passes the request on, without what it reveals about this machine, and refuses an invalid
-// answer. It is a middleware of the library.
-func (g *guard) do(r *http.Request, next func(*http.Request) (*http.Response, error)) (*http.Response, error) {
-	for name := range r.Header {
-		if strings.HasPrefix(name, "X-Stainless-") {
-			r.Header.Del(name)
+// ask sends a request, and returns the body of the answer, unless that is invalid. The body has to be
+// closed, and fails where it is too long.
+func (e *Engine) ask(ctx context.Context, path string, params any, stream bool) (io.ReadCloser, error) {
+	method, body := http.MethodGet, []byte(nil)
+	header := http.Header{"Accept": {"application/json"}, "User-Agent": {"earshot"}}
+	if params != nil {
+		var err error
+		if body, err = json.Marshal(params); err != nil {
+			return nil, err
 		}
+		method, header["Content-Type"] = http.MethodPost, []string{"application/json"}
 	}
-	r.Header.Set("User-Agent", "earshot")
-	resp, err := next(r)
+	if e.config.Key != "" {
+		header.Set("Authorization", "Bearer "+e.config.Key.Reveal())
+	}
+	r, err := http.NewRequestWithContext(ctx, method, e.base.String()+path, bytes.NewReader(body))
 	if err != nil {
 		return nil, err
 	}
-	if err := g.check(resp); err != nil {
+	r.Header = header
+	resp, err := e.http.Do(r)
+	if err != nil {
+		return nil, err
+	}
+	if err := check(resp, stream); err != nil {
 		resp.Body.Close()
 		return nil, err
 	}
-	g.body, resp.Body = resp.Body, g
-	return resp, nil
+	return http.MaxBytesReader(nil, resp.Body, llm.MaxReply), nil
+}
+
+// fetch sends a request, and parses the answer, which it also returns.
+func (e *Engine) fetch(ctx context.Context, path string, params, into any) (raw json.RawMessage, err error) {
+	body, err := e.ask(ctx, path, params, false)
+	if err != nil {
+		return nil, err
+	}
+	defer body.Close()
+	page, err := io.ReadAll(body)
+	if err == nil {
+		err = json.NewDecoder(bytes.NewReader(page)).Decode(&raw) // unlike Unmarshal, it knows a half answer from a wrong one
+	}
+	if err != nil {
+		return nil, err
+	}
+	return raw, unmarshal(raw, into)
 }
 
 // check returns what is wrong with an answer before it is read.
-func (g *guard) check(resp *http.Response) error {
+func check(resp *http.Response, stream bool) error {
 	if resp.StatusCode >= http.StatusMultipleChoices {
 		return newStatus(resp)
 	}
 	switch kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type")); {
 	case kind == "text/html":
 		return errPage
-	case g.stream && kind == "application/json":
+	case stream && kind == "application/json":
 		if s := newStatus(resp); s.text != "" { // some gateways answer so with a successful status
 			s.code = 0
 			return s
@@ -110,64 +125,4 @@ func (g *guard) check(resp *http.Response) error {
 		return errWhole
 	}
 	return nil
-}
-
-// Read implements [io.Reader]. What exceeds a limit is not passed on.
-func (g *guard) Read(p []byte) (int, error) {
-	if g.err != nil {
-		return 0, g.err
-	}
-	n, err := g.body.Read(p)
-	if g.err = g.count(p[:n]); g.err != nil {
-		return 0, g.err
-	}
-	return n, err
-}
-
-// Close implements [io.Closer]. It waits a moment for what follows [DONE], so that the connection
-// can be reused.
-func (g *guard) Close() error {
-	if g.ended {
-		defer time.AfterFunc(linger, g.cancel).Stop()
-		io.CopyN(io.Discard, g.body, 1<<10) // the end of the last chunk is a few bytes
-	}
-	return g.body.Close()
-}
-
-// count records that p was read, and returns the limit that is exceeded. Only a stream has lines.
-func (g *guard) count(p []byte) error {
-	if g.total += len(p); g.total > llm.MaxReply {
-		return llm.ErrReply
-	}
-	for g.stream {
-		i := bytes.IndexByte(p, '\n')
-		if i < 0 {
-			break
-		}
-		if err := g.grow(p[:i]); err != nil {
-			return err
-		}
-		g.ended = g.ended || final(g.start)
-		g.line, g.start, p = 0, g.start[:0], p[i+1:]
-	}
-	if g.stream {
-		return g.grow(p)
-	}
-	return nil
-}
-
-// grow makes the line longer.
-func (g *guard) grow(p []byte) error {
-	const enough = len("data: [DONE]\r") + 1 // enough to recognise that line
-	g.start = append(g.start, p[:min(len(p), max(0, enough-len(g.start)))]...)
-	if g.line += len(p); g.line > llm.MaxLine {
-		return llm.ErrLine
-	}
-	return nil
-}
-
-// final reports whether a line says that no more events come.
-func final(line []byte) bool {
-	data, ok := bytes.CutPrefix(bytes.TrimSuffix(line, []byte("\r")), []byte("data:"))
-	return ok && string(bytes.TrimPrefix(data, []byte(" "))) == "[DONE]"
 }

@@ -1,6 +1,6 @@
 // Package openai asks a model behind any server that speaks OpenAI's protocol for chats:
-// llama.cpp, vLLM, LM Studio, LocalAI, a gateway, OpenAI itself. The protocol is that of
-// [github.com/openai/openai-go/v3]; what a server may do to us is decided here:
+// llama.cpp, vLLM, LM Studio, LocalAI, a gateway, OpenAI itself. What is sent is in request.go, what
+// comes back in stream.go and probe.go; what a server may do to us is decided here:
 //
 //   - A stream that ends without saying why, and without [DONE], is
 //     [llm.Broken], never an end.
@@ -32,9 +32,6 @@ import (
 	"net/url"
 	"sync"
 	"time"
-
-	"github.com/openai/openai-go/v3"
-	"github.com/openai/openai-go/v3/option"
 
 	"earshot/internal/field"
 	"earshot/llm"
@@ -76,8 +73,6 @@ type Engine struct {
 	config Config
 	base   *url.URL
 	http   *http.Client
-	chat   openai.ChatCompletionService
-	models openai.ModelService
 
 	mu    sync.Mutex
 	modes map[string]requestMode // by model, how it was last asked successfully
@@ -95,20 +90,8 @@ func New(c Config) (*Engine, error) {
 	if client.Transport == nil {
 		client.Transport = transport{llm.NewTransport()}
 	}
-	options := []option.RequestOption{
-		option.WithBaseURL(base.String()),
-		option.WithHTTPClient(client),
-		option.WithMaxRetries(0),
-	}
-	if c.Key != "" {
-		options = append(options, option.WithAPIKey(c.Key.Reveal()))
-	}
 	return &Engine{
 		config: c, base: base, http: client,
-		// Only the services, since openai.NewClient reads the environment.
-		chat:   openai.NewChatCompletionService(options...),
-		models: openai.NewModelService(options...),
-
 		modes: make(map[string]requestMode),
 		sees:  make(map[string]bool),
 	}, nil

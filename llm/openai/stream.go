@@ -1,17 +1,15 @@
 package openai
 
 import (
+	"bufio"
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"iter"
-	"strings"
 	"time"
-
-	"github.com/openai/openai-go/v3"
-	"github.com/openai/openai-go/v3/option"
-	"github.com/openai/openai-go/v3/packages/respjson"
 
 	"earshot/llm"
 )
@@ -73,56 +71,153 @@ func (e *Engine) answer(ctx context.Context, req *llm.Request, choice bool, yiel
 func (e *Engine) pieces(ctx context.Context, req *llm.Request, r *reply) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, longest, errLongest)
 	defer cancel()
-	g := &guard{stream: true, cancel: cancel}
-	s := e.chat.NewStreaming(ctx, e.params(req), option.WithMiddleware(g.do))
-	defer s.Close()
-	for s.Next() {
-		chunk, finished := s.Current(), r.finished
-		if err := r.chunk(&chunk); err != nil {
+	body, err := e.ask(ctx, "chat/completions", e.params(req), true)
+	if err != nil {
+		return cmp.Or(context.Cause(ctx), err)
+	}
+	defer body.Close()
+	ended := false
+	for data, failed := range events(body) {
+		if ended = string(data) == lastEvent; ended {
+			defer time.AfterFunc(linger, cancel).Stop()
+			io.CopyN(io.Discard, body, 1<<10) // the end of the last chunk is a few bytes; then the connection can be reused
+			break
+		}
+		var c answer
+		if err = cmp.Or(failed, c.parse(data)); err != nil {
+			break
+		}
+		finished := r.finished
+		if err := r.take(&c); err != nil {
 			return err
 		}
 		if r.finished && !finished {
 			defer time.AfterFunc(grace, cancel).Stop()
 		}
 	}
-	if !r.finished && !g.ended {
-		return cmp.Or(context.Cause(ctx), broken(s.Err()), errUnfinished)
+	if !r.finished && !ended {
+		return cmp.Or(context.Cause(ctx), err, errUnfinished)
 	}
 	return r.End(r.done)
+}
+
+// lastEvent is the data of the event that ends a stream.
+const lastEvent = "[DONE]"
+
+// events yields the data of the events of a stream, each valid until the next, and an error at most
+// once, last.
+func events(body io.Reader) iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		lines := bufio.NewScanner(body)
+		lines.Buffer(nil, llm.MaxLine+len("\r\n"))
+		var data []byte
+		for lines.Scan() {
+			value, ok := bytes.CutPrefix(lines.Bytes(), []byte("data:"))
+			value = bytes.TrimPrefix(value, []byte(" "))
+			last := ok && string(value) == lastEvent
+			if (last || len(lines.Bytes()) == 0) && len(data) > 0 {
+				if !yield(data, nil) {
+					return
+				}
+				data = data[:0]
+			}
+			if last {
+				yield(value, nil)
+				return
+			}
+			if ok {
+				data = append(append(data, value...), '\n')
+			}
+		}
+		switch err := lines.Err(); {
+		case errors.Is(err, bufio.ErrTooLong):
+			yield(nil, llm.ErrLine)
+		case err != nil:
+			yield(nil, err)
+		}
+	}
 }
 
 // whole requests a reply in one piece.
 func (e *Engine) whole(ctx context.Context, req *llm.Request, r *reply) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, longest, errLongest)
 	defer cancel()
-	answer, err := e.chat.New(ctx, e.params(req), option.WithMiddleware(new(guard).do))
+	var a answer
+	raw, err := e.fetch(ctx, "chat/completions", e.params(req), &a)
 	if err != nil {
 		return cmp.Or(context.Cause(ctx), err)
 	}
-	if answer == nil {
-		return errNoAnswer
-	}
-	if len(answer.Choices) == 0 {
-		if s := said(0, []byte(answer.RawJSON())); s.text != "" {
+	if len(a.Choices) == 0 {
+		if s := said(0, raw); s.text != "" {
 			return s
 		}
 		return errNoAnswer
 	}
-	choice := answer.Choices[0]
-	m := choice.Message
-	if err := r.take(m.JSON.ExtraFields, m.JSON.Content, m.Content+m.Refusal); err != nil {
-		return err
+	first := &a.Choices[0]
+	first.Index, first.Delta = 0, first.Message
+	for i := range first.Delta.ToolCalls {
+		first.Delta.ToolCalls[i].Index = i
 	}
-	for i, c := range m.ToolCalls {
-		if err := r.Calls.Add(i, c.ID, c.Function.Name, c.Function.Arguments); err != nil {
-			return err
-		}
-	}
-	r.usage(answer.Usage)
-	if err := r.finish(choice.FinishReason); err != nil {
+	if err := r.take(&a); err != nil {
 		return err
 	}
 	return r.End(r.done)
+}
+
+// An answer is a reply in the protocol: all of it, or an event of a stream.
+type answer struct {
+	Error   json.RawMessage `json:"error"`
+	Choices []struct {
+		Index        int    `json:"index"`
+		Delta        saying `json:"delta"`
+		Message      saying `json:"message"` // in place of Delta in a whole reply
+		FinishReason string `json:"finish_reason"`
+	} `json:"choices"`
+	Usage struct {
+		PromptTokens     int `json:"prompt_tokens"`
+		CompletionTokens int `json:"completion_tokens"`
+	} `json:"usage"`
+}
+
+// A saying is what the model says, or a piece of it. The protocol has no field for thoughts that the
+// server separates from the text; two are in use, and some servers send the same in both.
+type saying struct {
+	Content          any        `json:"content"`
+	Refusal          any        `json:"refusal"`
+	ReasoningContent any        `json:"reasoning_content"`
+	Reasoning        any        `json:"reasoning"`
+	ToolCalls        []toolCall `json:"tool_calls"`
+}
+
+// A toolCall is a call, or a piece of it.
+type toolCall struct {
+	Index    int    `json:"index"`
+	ID       string `json:"id"`
+	Function *struct {
+		Name      string          `json:"name"`
+		Arguments json.RawMessage `json:"arguments"` // a text; some servers send the object itself
+	} `json:"function"`
+}
+
+// parse parses an event. One that tells of an error is that error.
+func (a *answer) parse(data []byte) error {
+	if err := unmarshal(data, a); err != nil {
+		return err
+	}
+	if a.Error != nil {
+		return said(0, data)
+	}
+	return nil
+}
+
+// unmarshal parses data. Servers are not strict with types: a field that has another one is left
+// empty.
+func unmarshal(data []byte, into any) error {
+	err := json.Unmarshal(data, into)
+	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && wrong.Field != "" {
+		return nil
+	}
+	return err
 }
 
 // A reply is a reply being passed on.
@@ -132,24 +227,17 @@ type reply struct {
 	done     llm.Done
 }
 
-// chunk passes on the content of one event of a stream.
-func (r *reply) chunk(c *openai.ChatCompletionChunk) error {
-	r.usage(c.Usage)
-	for _, choice := range c.Choices {
+// take passes on the content of a, and records the tokens, which come once if at all.
+func (r *reply) take(a *answer) error {
+	if u := a.Usage; u.PromptTokens != 0 || u.CompletionTokens != 0 {
+		r.done.PromptTokens, r.done.ReplyTokens = u.PromptTokens, u.CompletionTokens
+	}
+	for _, choice := range a.Choices {
 		if choice.Index != 0 {
 			continue // nobody requested a second one
 		}
-		d := choice.Delta
-		if err := r.take(d.JSON.ExtraFields, d.JSON.Content, d.Content+d.Refusal); err != nil {
+		if err := r.say(&choice.Delta); err != nil {
 			return err
-		}
-		for _, c := range d.ToolCalls {
-			if err := r.Calls.Add(int(c.Index), c.ID, c.Function.Name, c.Function.Arguments); err != nil {
-				return err
-			}
-			if err := r.Give(llm.Delta{}); err != nil { // a sign of life
-				return err
-			}
 		}
 		if choice.FinishReason != "" {
 			r.finished = true
@@ -159,21 +247,37 @@ func (r *reply) chunk(c *openai.ChatCompletionChunk) error {
 	return nil
 }
 
-// take passes on a piece. Content is the JSON of its text: a number or a list there would be
-// decoded as nothing.
-func (r *reply) take(extra map[string]respjson.Field, content respjson.Field, text string) error {
-	if raw := content.Raw(); raw != "" && raw != "null" && raw[0] != '"' {
+// say passes on a piece.
+func (r *reply) say(s *saying) error {
+	if _, ok := s.Content.(string); !ok && s.Content != nil {
 		return errNoAnswer
 	}
-	if t := thinking(extra); t != "" {
+	if t := cmp.Or(text(s.ReasoningContent), text(s.Reasoning)); t != "" {
 		if err := r.Think(t); err != nil {
 			return err
 		}
 	}
-	if text == "" {
-		return nil
+	if t := text(s.Content) + text(s.Refusal); t != "" {
+		if err := r.Text(t); err != nil {
+			return err
+		}
 	}
-	return r.Text(text)
+	for _, c := range s.ToolCalls {
+		if c.Function == nil {
+			continue
+		}
+		var arguments string
+		if json.Unmarshal(c.Function.Arguments, &arguments) != nil {
+			arguments = string(c.Function.Arguments)
+		}
+		if err := r.Calls.Add(c.Index, c.ID, c.Function.Name, arguments); err != nil {
+			return err
+		}
+		if err := r.Give(llm.Delta{}); err != nil { // a sign of life
+			return err
+		}
+	}
+	return nil
 }
 
 // finish records why the reply ended.
@@ -187,23 +291,4 @@ func (r *reply) finish(reason string) error {
 		return errUnfinished
 	}
 	return nil
-}
-
-// usage records the tokens, which come once if at all.
-func (r *reply) usage(u openai.CompletionUsage) {
-	if u.PromptTokens != 0 || u.CompletionTokens != 0 {
-		r.done.PromptTokens, r.done.ReplyTokens = int(u.PromptTokens), int(u.CompletionTokens)
-	}
-}
-
-// thinking returns the thoughts that a server has separated from the text. The protocol has no
-// field for them; two are in use, and some servers send the same in both.
-func thinking(extra map[string]respjson.Field) string {
-	for _, name := range []string{"reasoning_content", "reasoning"} {
-		var text string
-		if json.Unmarshal([]byte(extra[name].Raw()), &text) == nil && text != "" {
-			return strings.ToValidUTF8(text, "\ufffd")
-		}
-	}
-	return ""
 }
