@@ -17,15 +17,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"mime/multipart"
 	"net"
 	"net/http"
+	"net/textproto"
 	"net/url"
 	"strings"
 	"time"
-
-	"github.com/openai/openai-go/v3"
-	"github.com/openai/openai-go/v3/option"
-	"github.com/openai/openai-go/v3/packages/param"
 
 	"earshot/internal/audio"
 	"earshot/internal/field"
@@ -102,12 +100,7 @@ type Voice struct {
 func (s Server) Check(ctx context.Context) error {
 	ctx, stop := context.WithTimeoutCause(ctx, answering, fmt.Errorf("the server at %s has not answered within %v", s.Host(), answering))
 	defer stop()
-	options, err := s.options()
-	if err != nil {
-		return err
-	}
-	models := openai.NewModelService(options...)
-	_, err = models.List(ctx)
+	err := s.fetch(ctx, "models", "", nil, &struct{}{})
 	if refused := (*RefusalError)(nil); errors.As(err, &refused) && refused.Status == http.StatusNotFound {
 		return nil // it does not list them
 	}
@@ -124,26 +117,28 @@ func (r Recogniser) Transcribe(ctx context.Context, pcm io.Reader, _ func(string
 	if len(sound) > maxUtterance {
 		return "", fmt.Errorf("an utterance of over %d bytes", maxUtterance)
 	}
-	options, err := r.options()
-	if err != nil {
-		return "", err
+	var form bytes.Buffer // which takes everything
+	w := multipart.NewWriter(&form)
+	file, _ := w.CreatePart(textproto.MIMEHeader{
+		"Content-Disposition": {`form-data; name="file"; filename="speech.wav"`}, "Content-Type": {"audio/wav"},
+	})
+	file.Write(append(wavHeader(len(sound)), sound...))
+	for _, field := range [][2]string{{"language", r.Language}, {"model", r.Model}, {"response_format", "json"}} {
+		if field[1] != "" {
+			w.WriteField(field[0], field[1])
+		}
 	}
-	ask := openai.AudioTranscriptionNewParams{
-		File:  openai.File(bytes.NewReader(append(wavHeader(len(sound)), sound...)), "speech.wav", "audio/wav"),
-		Model: r.Model, ResponseFormat: openai.AudioResponseFormatJSON,
+	w.Close()
+	var answer struct {
+		Text *string `json:"text"`
 	}
-	if r.Language != "" {
-		ask.Language = param.NewOpt(r.Language)
-	}
-	service := openai.NewAudioTranscriptionService(options...)
-	answer, err := service.New(ctx, ask)
-	if err != nil {
+	if err := r.fetch(ctx, "audio/transcriptions", w.FormDataContentType(), form.Bytes(), &answer); err != nil {
 		return "", explain(ctx, r.Server, err)
 	}
-	if answer == nil || !answer.JSON.Text.Valid() {
+	if answer.Text == nil {
 		return "", errProtocol
 	}
-	return strings.TrimSpace(answer.Text), nil
+	return strings.TrimSpace(*answer.Text), nil
 }
 
 // errProtocol says that a server is not what it should be.
@@ -169,24 +164,26 @@ func wavHeader(size int) []byte {
 // Synthesize says a text; sound receives its samples, at [Rate]. They are valid until it returns. It
 // implements [remote.Voice].
 func (v Voice) Synthesize(ctx context.Context, text string, sound func(rate int, pcm []int16) error) error {
-	options, err := v.options()
+	ask := map[string]any{"input": text, "voice": v.Name, "response_format": "pcm"}
+	if v.Model != "" {
+		ask["model"] = v.Model
+	}
+	if v.Speed != 0 && v.Speed != 1 {
+		ask["speed"] = v.Speed
+	}
+	body, err := json.Marshal(ask)
 	if err != nil {
 		return err
 	}
-	ask := openai.AudioSpeechNewParams{
-		Input: text, Model: v.Model, ResponseFormat: openai.AudioSpeechNewParamsResponseFormatPCM,
-		Voice: openai.AudioSpeechNewParamsVoiceUnion{OfString: param.NewOpt(v.Name)},
-	}
-	if v.Speed != 0 && v.Speed != 1 {
-		ask.Speed = param.NewOpt(v.Speed)
-	}
-	service := openai.NewAudioSpeechService(options...)
-	answer, err := service.New(ctx, ask)
+	resp, err := v.ask(ctx, "audio/speech", "application/octet-stream", "application/json", body)
 	if err != nil {
 		return explain(ctx, v.Server, err)
 	}
-	defer answer.Body.Close()
-	return explain(ctx, v.Server, play(answer.Body, sound))
+	defer resp.Body.Close()
+	if kind := resp.Header.Get("Content-Type"); strings.HasPrefix(kind, "application/json") || strings.HasPrefix(kind, "text/") {
+		return errProtocol
+	}
+	return explain(ctx, v.Server, play(resp.Body, sound))
 }
 
 // play passes on samples as they come.
@@ -214,13 +211,25 @@ func play(body io.Reader, sound func(rate int, pcm []int16) error) error {
 	}
 }
 
-// options returns how a server is asked. The library's services are made by hand, since its client
-// reads the environment.
-func (s Server) options() ([]option.RequestOption, error) {
+// ask sends a request, with a body if it has a kind, and returns an answer that is no refusal. It does
+// not say what machine this is.
+func (s Server) ask(ctx context.Context, path, accept, kind string, body []byte) (*http.Response, error) {
 	base, err := ParseURL(s.URL)
 	if err != nil {
 		return nil, err
 	}
+	method, header := http.MethodGet, http.Header{"Accept": {accept}, "User-Agent": {"earshot"}}
+	if kind != "" {
+		method, header["Content-Type"] = http.MethodPost, []string{kind}
+	}
+	if s.Key != "" {
+		header.Set("Authorization", "Bearer "+s.Key.Reveal())
+	}
+	r, err := http.NewRequestWithContext(ctx, method, base.String()+path, bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	r.Header = header
 	client := &http.Client{
 		CheckRedirect: func(*http.Request, []*http.Request) error { return errors.New("it redirects elsewhere") },
 		Transport: &http.Transport{
@@ -232,44 +241,25 @@ func (s Server) options() ([]option.RequestOption, error) {
 			DisableKeepAlives:      true, // one connection for each utterance, which closing cancels
 		},
 	}
-	options := []option.RequestOption{
-		option.WithBaseURL(base.String()), option.WithHTTPClient(client), option.WithMaxRetries(0), option.WithMiddleware(guard),
-	}
-	if s.Key != "" {
-		options = append(options, option.WithAPIKey(s.Key.Reveal()))
-	}
-	return options, nil
-}
-
-// guard asks without saying what machine this is, and bounds an answer that is no sound.
-func guard(r *http.Request, next option.MiddlewareNext) (*http.Response, error) {
-	for name := range r.Header {
-		if strings.HasPrefix(name, "X-Stainless-") {
-			r.Header.Del(name)
-		}
-	}
-	r.Header.Set("User-Agent", "earshot")
-	resp, err := next(r)
-	if err != nil {
-		return nil, err
-	}
-	sound := strings.HasSuffix(r.URL.Path, "/audio/speech")
-	kind := resp.Header.Get("Content-Type")
-	isText := strings.HasPrefix(kind, "application/json") || strings.HasPrefix(kind, "text/")
-	switch {
-	case resp.StatusCode >= http.StatusMultipleChoices:
+	resp, err := client.Do(r)
+	if err == nil && resp.StatusCode >= http.StatusMultipleChoices {
 		defer resp.Body.Close()
 		return nil, newRefusal(resp)
-	case sound == isText, strings.HasPrefix(kind, "text/html"):
-		resp.Body.Close()
-		return nil, errProtocol
-	case !sound:
-		resp.Body = struct {
-			io.Reader
-			io.Closer
-		}{io.LimitReader(resp.Body, maxAnswer), resp.Body}
 	}
-	return resp, nil
+	return resp, err
+}
+
+// fetch sends a request, and parses the answer.
+func (s Server) fetch(ctx context.Context, path, kind string, body []byte, into any) error {
+	resp, err := s.ask(ctx, path, "application/json", kind, body)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	if !strings.HasPrefix(resp.Header.Get("Content-Type"), "application/json") {
+		return errProtocol
+	}
+	return json.NewDecoder(io.LimitReader(resp.Body, maxAnswer)).Decode(into)
 }
 
 // A RefusalError says that a server refuses what it is asked for.
@@ -326,7 +316,9 @@ func newRefusal(resp *http.Response) *RefusalError {
 
 // explain returns what an error of a request means.
 func explain(ctx context.Context, s Server, err error) error {
-	if syntax := (*json.SyntaxError)(nil); errors.As(err, &syntax) {
+	_, syntax := errors.AsType[*json.SyntaxError](err)
+	_, wrong := errors.AsType[*json.UnmarshalTypeError](err)
+	if syntax || wrong {
 		return errProtocol
 	}
 	return remote.Explain(ctx, s.Host(), err)
