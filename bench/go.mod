@@ -16,6 +16,7 @@ require (
 
 require (
 	charm.land/bubbletea/v2 v2.0.9 // indirect
+	github.com/adrg/xdg v0.5.3 // indirect
 	github.com/bahlo/generic-list-go v0.2.0 // indirect
 	github.com/blevesearch/snowballstem v0.9.0 // indirect
 	github.com/buger/jsonparser v1.1.1 // indirect
