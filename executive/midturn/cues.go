@@ -1,13 +1,13 @@
 package midturn
 
 import (
-	"regexp"
+	"earshot/internal/lazyregexp"
 	"strings"
 )
 
 // match returns the expression x, which may be laid out over lines; in it _ is a space.
-func match(x string) *regexp.Regexp {
-	return regexp.MustCompile(strings.ReplaceAll(strings.Join(strings.Fields(x), ""), "_", " "))
+func match(x string) *lazyregexp.Regexp {
+	return lazyregexp.New(strings.ReplaceAll(strings.Join(strings.Fields(x), ""), "_", " "))
 }
 
 // The cues. They are matched against folded words, in lower case and without punctuation: "don't"

@@ -1,10 +1,10 @@
 package midturn
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
+	"earshot/internal/lazyregexp"
 	"earshot/language"
 )
 
@@ -69,7 +69,7 @@ func plain(c, name string) string {
 }
 
 // tails are words at the end that only say when; they make no difference to what is asked.
-var tails = regexp.MustCompile(`( (yet|now|already|so far|by now|right now|at the moment|there|still|anyway|any more|currently|today))+$`)
+var tails = lazyregexp.New(`( (yet|now|already|so far|by now|right now|at the moment|there|still|anyway|any more|currently|today))+$`)
 
 // bare returns words without such a tail.
 func bare(words string) string { return tails.ReplaceAllString(words, "") }

@@ -11,9 +11,9 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"regexp"
 	"strings"
 
+	"earshot/internal/lazyregexp"
 	"earshot/llm"
 )
 
@@ -163,21 +163,21 @@ const (
 // the roles that must alternate, and servers mention a template in which tools fail.
 var sayings = []struct {
 	of   refusalReason
-	says *regexp.Regexp
+	says *lazyregexp.Regexp
 }{
-	{length, regexp.MustCompile(`context[_ ](length|size|window)|maximum context|exceed_context|maximum (sequence|model) length|(prompt|input) is too long|max_new_tokens`)},
-	{memory, regexp.MustCompile(`out ?of ?memory|(insufficient|not enough|more) (system )?(memory|resources)|(failed to|cannot) allocate|cudamalloc|bad_alloc`)},
-	{credit, regexp.MustCompile(`insufficient_quota|current quota|billing|insufficient (credits|balance|funds)`)},
-	{systemless, regexp.MustCompile(`system['"]? (role|message|prompt|instruction)s?\b.{0,20}\bnot (be )?(supported|enabled|allowed)|not support.{0,20}\bsystem\b|(developer|system) instruction`)},
-	{order, regexp.MustCompile(`\broles?\b|alternat(e|es|ing)\b|interleave|(successive|consecutive|adjacent) (user|assistant|system|messages)|(system|user) (message|prompt|turn)|user query|message order|call ids should|(message|turn) must be (from|by|a user)|assistant messages at the end|response prefill|single tool-call`)},
-	{tools, regexp.MustCompile(`tool`)},
-	{template, regexp.MustCompile(`jinja|(chat|prompt)[ _]template|template ?error`)},
+	{length, lazyregexp.New(`context[_ ](length|size|window)|maximum context|exceed_context|maximum (sequence|model) length|(prompt|input) is too long|max_new_tokens`)},
+	{memory, lazyregexp.New(`out ?of ?memory|(insufficient|not enough|more) (system )?(memory|resources)|(failed to|cannot) allocate|cudamalloc|bad_alloc`)},
+	{credit, lazyregexp.New(`insufficient_quota|current quota|billing|insufficient (credits|balance|funds)`)},
+	{systemless, lazyregexp.New(`system['"]? (role|message|prompt|instruction)s?\b.{0,20}\bnot (be )?(supported|enabled|allowed)|not support.{0,20}\bsystem\b|(developer|system) instruction`)},
+	{order, lazyregexp.New(`\broles?\b|alternat(e|es|ing)\b|interleave|(successive|consecutive|adjacent) (user|assistant|system|messages)|(system|user) (message|prompt|turn)|user query|message order|call ids should|(message|turn) must be (from|by|a user)|assistant messages at the end|response prefill|single tool-call`)},
+	{tools, lazyregexp.New(`tool`)},
+	{template, lazyregexp.New(`jinja|(chat|prompt)[ _]template|template ?error`)},
 	{model, noModel},
-	{schema, regexp.MustCompile(`json[_ ]schema|response_format|grammar|structured output`)},
+	{schema, lazyregexp.New(`json[_ ]schema|response_format|grammar|structured output`)},
 }
 
 // noModel matches servers' texts about a model that they do not have, or have not loaded.
-var noModel = regexp.MustCompile(`model_not_found|(no such|invalid|unknown) model|model.{0,120}(not found|not exist|not available)|not a valid model|no models? (is |are )?(currently )?loaded|model is not loaded|failed to load model`)
+var noModel = lazyregexp.New(`model_not_found|(no such|invalid|unknown) model|model.{0,120}(not found|not exist|not available)|not a valid model|no models? (is |are )?(currently )?loaded|model is not loaded|failed to load model`)
 
 // about returns the reason of s.
 func (s *status) about() refusalReason {

@@ -1,28 +1,28 @@
 package tts
 
 import (
+	"earshot/internal/lazyregexp"
 	"maps"
-	"regexp"
 	"strconv"
 	"strings"
 )
 
 // forNumbers are the rules for text that begins with a digit.
 var forNumbers = []rule{
-	{regexp.MustCompile(`^([0-9]{4})[-/]([0-9]{2})[-/]([0-9]{2})(?:[T ]([0-9]{2}):([0-9]{2})(?::([0-9]{2})(?:\.[0-9]{1,9})?)?Z?)?\b`), says((*scanner).stamp)},
-	{regexp.MustCompile(`^([0-9]{1,2})[./]([0-9]{1,2})[./]([0-9]{4})\b`), says((*scanner).numericDate)},
-	{regexp.MustCompile(`^[0-9]{1,4}(?:/[0-9]{1,4}){2}\b`), says((*scanner).groups)},
-	{regexp.MustCompile(`^[0-9]{1,6}(?:\.[0-9]{1,6}){2,8}\b`), says((*scanner).version)},
-	{regexp.MustCompile(`^([0-9]{1,2}):([0-9]{2})(?::([0-9]{2}))?(?:[ \x{a0}]?([aApP])(?:\.[mM]\.|[mM]\b)|\b)`), says((*scanner).time)},
-	{regexp.MustCompile(`^([0-9]{1,2})[ \x{a0}]?([aApP])(?:\.[mM]\.|[mM]\b)`), says((*scanner).hour)},
-	{regexp.MustCompile(`^([0-9]{1,2})(st|nd|rd|th)?(?: of)? (` + oneOf(maps.Keys(months)) + `)\b(?:,? ([0-9]{4})\b)?`), says((*scanner).dayMonth)},
-	{regexp.MustCompile(`^([0-9]{3}[-. ])?[0-9]{3}[-.][0-9]{4}\b`), says(func(_ *scanner, m []string) string { return digits(m[0]) })}, // a telephone
-	{regexp.MustCompile(`^([0-9]{1,9}):([0-9]{1,9})\b`), says(func(_ *scanner, m []string) string { return whole(m[1]) + " to " + whole(m[2]) })},
-	{regexp.MustCompile(`^([0-9]{1,2})/([0-9]{1,2})\b`), says((*scanner).part)},
-	{regexp.MustCompile(`^0[xX]([0-9a-fA-F]{1,16})\b`), says(func(_ *scanner, m []string) string { return "hex " + spell(m[1]) })},
-	{regexp.MustCompile(`^([0-9])'([0-9]{1,2})(?:"|'')`), says(func(_ *scanner, m []string) string { return whole(m[1]) + " foot " + whole(m[2]) })},
+	{lazyregexp.New(`^([0-9]{4})[-/]([0-9]{2})[-/]([0-9]{2})(?:[T ]([0-9]{2}):([0-9]{2})(?::([0-9]{2})(?:\.[0-9]{1,9})?)?Z?)?\b`), says((*scanner).stamp)},
+	{lazyregexp.New(`^([0-9]{1,2})[./]([0-9]{1,2})[./]([0-9]{4})\b`), says((*scanner).numericDate)},
+	{lazyregexp.New(`^[0-9]{1,4}(?:/[0-9]{1,4}){2}\b`), says((*scanner).groups)},
+	{lazyregexp.New(`^[0-9]{1,6}(?:\.[0-9]{1,6}){2,8}\b`), says((*scanner).version)},
+	{lazyregexp.New(`^([0-9]{1,2}):([0-9]{2})(?::([0-9]{2}))?(?:[ \x{a0}]?([aApP])(?:\.[mM]\.|[mM]\b)|\b)`), says((*scanner).time)},
+	{lazyregexp.New(`^([0-9]{1,2})[ \x{a0}]?([aApP])(?:\.[mM]\.|[mM]\b)`), says((*scanner).hour)},
+	{lazyregexp.New(`^([0-9]{1,2})(st|nd|rd|th)?(?: of)? (` + oneOf(maps.Keys(months)) + `)\b(?:,? ([0-9]{4})\b)?`), says((*scanner).dayMonth)},
+	{lazyregexp.New(`^([0-9]{3}[-. ])?[0-9]{3}[-.][0-9]{4}\b`), says(func(_ *scanner, m []string) string { return digits(m[0]) })}, // a telephone
+	{lazyregexp.New(`^([0-9]{1,9}):([0-9]{1,9})\b`), says(func(_ *scanner, m []string) string { return whole(m[1]) + " to " + whole(m[2]) })},
+	{lazyregexp.New(`^([0-9]{1,2})/([0-9]{1,2})\b`), says((*scanner).part)},
+	{lazyregexp.New(`^0[xX]([0-9a-fA-F]{1,16})\b`), says(func(_ *scanner, m []string) string { return "hex " + spell(m[1]) })},
+	{lazyregexp.New(`^([0-9])'([0-9]{1,2})(?:"|'')`), says(func(_ *scanner, m []string) string { return whole(m[1]) + " foot " + whole(m[2]) })},
 	{longCode, (*scanner).gibberish},
-	{regexp.MustCompile(`^[0-9]`), (*scanner).quantity},
+	{lazyregexp.New(`^[0-9]`), (*scanner).quantity},
 }
 
 // stamp returns a date, perhaps with a time, that is written as computers do.

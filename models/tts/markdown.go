@@ -1,19 +1,19 @@
 package tts
 
 import (
-	"regexp"
+	"earshot/internal/lazyregexp"
 	"strconv"
 	"strings"
 )
 
 // What a line may begin with.
 var (
-	opening  = regexp.MustCompile("^[ \t]{0,12}(`{3,}|~{3,})[^`\n]*")
-	quote    = regexp.MustCompile(`^[ \t]*(>[ \t]?)+`)
-	heading  = regexp.MustCompile(`^[ \t]*#{1,6}[ \t]+`)
-	bullet   = regexp.MustCompile(`^[ \t]*[-*+•‣◦·–—][ \t]+(\[[ xX]\][ \t]+)?`)
-	numbered = regexp.MustCompile(`^[ \t]*([0-9]{1,3})[.)][ \t]+`)
-	row      = regexp.MustCompile(`^[ \t]*\|`)
+	opening  = lazyregexp.New("^[ \t]{0,12}(`{3,}|~{3,})[^`\n]*")
+	quote    = lazyregexp.New(`^[ \t]*(>[ \t]?)+`)
+	heading  = lazyregexp.New(`^[ \t]*#{1,6}[ \t]+`)
+	bullet   = lazyregexp.New(`^[ \t]*[-*+•‣◦·–—][ \t]+(\[[ xX]\][ \t]+)?`)
+	numbered = lazyregexp.New(`^[ \t]*([0-9]{1,3})[.)][ \t]+`)
+	row      = lazyregexp.New(`^[ \t]*\|`)
 )
 
 // lineStart handles the markup at the beginning of a line, and reports whether there was any.

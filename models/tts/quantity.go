@@ -7,18 +7,19 @@ import (
 	"strconv"
 	"strings"
 
+	"earshot/internal/lazyregexp"
 	"earshot/language"
 )
 
 // The notation of numbers.
 var (
-	amount     = regexp.MustCompile(`^([-−+±~≈]?)([$£€¥₹]?)\s?([0-9]{1,3}(?:[,_'\x{a0}\x{202f}][0-9]{3})+|[0-9]*)(\.[0-9]+)?(?:[eE]([-+]?[0-9]{1,3})\b)?`)
-	magnitude  = regexp.MustCompile(`^(?: ?(thousand|million|billion|trillion)|([kKmMbBT]|mn|bn|tn))(?:[^\pL0-9]|$)`)
-	unit       = regexp.MustCompile(`^( |\x{a0}|\x{202f})?(` + oneOf(maps.Keys(units)) + `)(?:/(` + oneOf(maps.Keys(per)) + `))?(?:[^\pL0-9²³/]|$|/(?:[^\pL]|$))`)
-	tail       = regexp.MustCompile(`^(st|nd|rd|th|s)(?:[^\pL0-9]|$)`)
-	each       = regexp.MustCompile(`^/(` + oneOf(maps.Keys(units)) + `)(?:[^\pL0-9]|$)`)
-	possessive = regexp.MustCompile(`^(?:'|’)s\b`)
-	word       = regexp.MustCompile(`^ ([a-z]+)`)
+	amount     = lazyregexp.New(`^([-−+±~≈]?)([$£€¥₹]?)\s?([0-9]{1,3}(?:[,_'\x{a0}\x{202f}][0-9]{3})+|[0-9]*)(\.[0-9]+)?(?:[eE]([-+]?[0-9]{1,3})\b)?`)
+	magnitude  = lazyregexp.New(`^(?: ?(thousand|million|billion|trillion)|([kKmMbBT]|mn|bn|tn))(?:[^\pL0-9]|$)`)
+	unit       = lazyregexp.New(`^( |\x{a0}|\x{202f})?(` + oneOf(maps.Keys(units)) + `)(?:/(` + oneOf(maps.Keys(per)) + `))?(?:[^\pL0-9²³/]|$|/(?:[^\pL]|$))`)
+	tail       = lazyregexp.New(`^(st|nd|rd|th|s)(?:[^\pL0-9]|$)`)
+	each       = lazyregexp.New(`^/(` + oneOf(maps.Keys(units)) + `)(?:[^\pL0-9]|$)`)
+	possessive = lazyregexp.New(`^(?:'|’)s\b`)
+	word       = lazyregexp.New(`^ ([a-z]+)`)
 )
 
 // signs are what stands before a number.

@@ -1,7 +1,7 @@
 package tts
 
 import (
-	"regexp"
+	"earshot/internal/lazyregexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -54,7 +54,7 @@ func (s *scanner) after(n int) rune {
 // A rule says one kind of thing. Take returns how many bytes it has said, or 0 if it does not
 // apply after all.
 type rule struct {
-	pattern *regexp.Regexp
+	pattern *lazyregexp.Regexp
 	take    func(s *scanner, m []string) int
 }
 
@@ -162,26 +162,26 @@ func (s *scanner) dash(r, before, next rune, within bool) {
 
 // forSigns are the rules for text that begins with neither a letter nor a digit.
 var forSigns = []rule{
-	{regexp.MustCompile(`^!?\[\^?[0-9]{1,3}\](\([^)\s]{0,100}\))?`), ignored}, // a reference
-	{regexp.MustCompile(`^\]\([^()\s]*(?:\([^()\s]*\)[^()\s]*)?(?:"[^"\n]{0,80}"|\s)*\)?`), (*scanner).target},
-	{regexp.MustCompile(`^<((?i:https?)://[^>\s]+)>`), func(s *scanner, m []string) int { s.address(m[1]); return len(m[0]) }},
-	{regexp.MustCompile(`^</?[a-zA-Z][a-zA-Z0-9]{0,15}( [^<>\n]{0,100})?/?>`), ignored},
-	{regexp.MustCompile(`^&amp;`), says(func(*scanner, []string) string { return "and" })},
-	{regexp.MustCompile(`^&(lt|gt|quot|apos|nbsp|#39);`), ignored},
-	{regexp.MustCompile(`^([:;=8]['^]?-?[)(DPpOo/|*]|<3|\^_?\^)(?:[\s.,!?]|$)`), (*scanner).smile},
-	{regexp.MustCompile(`^([-−+±~≈]?)([$£€¥₹])\s?([0-9])`), (*scanner).quantity},
-	{regexp.MustCompile(`^([-−+±~≈])([0-9]|\.[0-9])`), (*scanner).quantity},
-	{regexp.MustCompile(`^\.[0-9]`), (*scanner).quantity},
-	{regexp.MustCompile(`^\.{0,2}/\.{3}`), ignored},
-	{regexp.MustCompile(`^\(([0-9]{2,4})\) ?[0-9]{3}`), (*scanner).prefix},
-	{regexp.MustCompile(`^#([0-9])`), func(s *scanner, _ []string) int { s.say("number"); return 1 }},
-	{regexp.MustCompile(`^#[a-zA-Z]`), func(s *scanner, _ []string) int { s.say("hash"); return 1 }},
-	{regexp.MustCompile(`^ ?([<>])=?`), says((*scanner).compare)},
-	{regexp.MustCompile(`^(->|=>|-->|==>|<-|<->)`), func(s *scanner, m []string) int { s.out.pause(','); return len(m[0]) }},
-	{regexp.MustCompile(`^(==+|!=)`), says(func(_ *scanner, m []string) string {
+	{lazyregexp.New(`^!?\[\^?[0-9]{1,3}\](\([^)\s]{0,100}\))?`), ignored}, // a reference
+	{lazyregexp.New(`^\]\([^()\s]*(?:\([^()\s]*\)[^()\s]*)?(?:"[^"\n]{0,80}"|\s)*\)?`), (*scanner).target},
+	{lazyregexp.New(`^<((?i:https?)://[^>\s]+)>`), func(s *scanner, m []string) int { s.address(m[1]); return len(m[0]) }},
+	{lazyregexp.New(`^</?[a-zA-Z][a-zA-Z0-9]{0,15}( [^<>\n]{0,100})?/?>`), ignored},
+	{lazyregexp.New(`^&amp;`), says(func(*scanner, []string) string { return "and" })},
+	{lazyregexp.New(`^&(lt|gt|quot|apos|nbsp|#39);`), ignored},
+	{lazyregexp.New(`^([:;=8]['^]?-?[)(DPpOo/|*]|<3|\^_?\^)(?:[\s.,!?]|$)`), (*scanner).smile},
+	{lazyregexp.New(`^([-−+±~≈]?)([$£€¥₹])\s?([0-9])`), (*scanner).quantity},
+	{lazyregexp.New(`^([-−+±~≈])([0-9]|\.[0-9])`), (*scanner).quantity},
+	{lazyregexp.New(`^\.[0-9]`), (*scanner).quantity},
+	{lazyregexp.New(`^\.{0,2}/\.{3}`), ignored},
+	{lazyregexp.New(`^\(([0-9]{2,4})\) ?[0-9]{3}`), (*scanner).prefix},
+	{lazyregexp.New(`^#([0-9])`), func(s *scanner, _ []string) int { s.say("number"); return 1 }},
+	{lazyregexp.New(`^#[a-zA-Z]`), func(s *scanner, _ []string) int { s.say("hash"); return 1 }},
+	{lazyregexp.New(`^ ?([<>])=?`), says((*scanner).compare)},
+	{lazyregexp.New(`^(->|=>|-->|==>|<-|<->)`), func(s *scanner, m []string) int { s.out.pause(','); return len(m[0]) }},
+	{lazyregexp.New(`^(==+|!=)`), says(func(_ *scanner, m []string) string {
 		return among(m[0] == "!=", "is not equal to", "equals")
 	})},
-	{regexp.MustCompile(`^\* ?[0-9]`), (*scanner).times},
+	{lazyregexp.New(`^\* ?[0-9]`), (*scanner).times},
 }
 
 // times says a star between two numbers.

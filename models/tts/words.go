@@ -1,33 +1,33 @@
 package tts
 
 import (
+	"earshot/internal/lazyregexp"
 	"maps"
-	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 )
 
 // longCode is what nobody can follow by ear: a key, a sum, an identifier.
-var longCode = regexp.MustCompile(`^[0-9A-Za-z][0-9A-Za-z+/=_-]{31,}`)
+var longCode = lazyregexp.New(`^[0-9A-Za-z][0-9A-Za-z+/=_-]{31,}`)
 
 // forWords are the rules for text that begins with a letter, or in some cases a digit.
 var forWords = []rule{
-	{regexp.MustCompile(`^(?i:https?|ftp|wss?|file)://`), (*scanner).url},
-	{regexp.MustCompile(`^www\.[a-zA-Z0-9]`), (*scanner).url},
-	{regexp.MustCompile(`^([a-zA-Z0-9][a-zA-Z0-9._+-]{0,63})@([a-zA-Z0-9-]+(?:\.[a-zA-Z0-9-]+)+)`), says((*scanner).mail)},
+	{lazyregexp.New(`^(?i:https?|ftp|wss?|file)://`), (*scanner).url},
+	{lazyregexp.New(`^www\.[a-zA-Z0-9]`), (*scanner).url},
+	{lazyregexp.New(`^([a-zA-Z0-9][a-zA-Z0-9._+-]{0,63})@([a-zA-Z0-9-]+(?:\.[a-zA-Z0-9-]+)+)`), says((*scanner).mail)},
 	{longCode, (*scanner).gibberish},
-	{regexp.MustCompile(`^(` + oneOf(maps.Keys(months)) + `)\.? ([0-9]{1,2})(?:st|nd|rd|th)?\b(?:,? ([0-9]{4})\b)?`), says((*scanner).monthDay)},
-	{regexp.MustCompile(`^((?:[A-Za-z]\.)+[A-Za-z])\.`), says((*scanner).initials)},
-	{regexp.MustCompile(`^([A-Za-z]{2,6})\.`), (*scanner).abbreviation},
-	{regexp.MustCompile(`^([A-Za-z]{1,4})\.? ?[0-9]`), (*scanner).counter},
-	{regexp.MustCompile(`^(w/o|w/)`), says(func(_ *scanner, m []string) string {
+	{lazyregexp.New(`^(` + oneOf(maps.Keys(months)) + `)\.? ([0-9]{1,2})(?:st|nd|rd|th)?\b(?:,? ([0-9]{4})\b)?`), says((*scanner).monthDay)},
+	{lazyregexp.New(`^((?:[A-Za-z]\.)+[A-Za-z])\.`), says((*scanner).initials)},
+	{lazyregexp.New(`^([A-Za-z]{2,6})\.`), (*scanner).abbreviation},
+	{lazyregexp.New(`^([A-Za-z]{1,4})\.? ?[0-9]`), (*scanner).counter},
+	{lazyregexp.New(`^(w/o|w/)`), says(func(_ *scanner, m []string) string {
 		return map[string]string{"w/": "with", "w/o": "without"}[m[0]]
 	})},
-	{regexp.MustCompile(`^([A-Z])(\+\+|#)`), says(func(_ *scanner, m []string) string {
+	{lazyregexp.New(`^([A-Z])(\+\+|#)`), says(func(_ *scanner, m []string) string {
 		return m[1] + map[string]string{"++": " plus plus", "#": " sharp"}[m[2]]
 	})},
-	{regexp.MustCompile(`^([IVX]{2,7})\b`), says((*scanner).roman)},
+	{lazyregexp.New(`^([IVX]{2,7})\b`), says((*scanner).roman)},
 }
 
 // mostAddress is the longest address that is looked for, in bytes.
@@ -49,7 +49,7 @@ func (s *scanner) url([]string) int {
 }
 
 // host is one that can be said.
-var host = regexp.MustCompile(`^(?:[a-zA-Z]+://)?(?:www\.)?((?:[a-zA-Z]{1,20}\.){1,3}[a-zA-Z]{2,10})(?:[/?#:]|$)`)
+var host = lazyregexp.New(`^(?:[a-zA-Z]+://)?(?:www\.)?((?:[a-zA-Z]{1,20}\.){1,3}[a-zA-Z]{2,10})(?:[/?#:]|$)`)
 
 // address says where an address leads to.
 func (s *scanner) address(url string) {

@@ -1,7 +1,7 @@
 package compose
 
 import (
-	"regexp"
+	"earshot/internal/lazyregexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -229,11 +229,11 @@ func blank(text string) bool {
 // What opens a block of code: a line of its own, or the end of one, as after the mark of
 // a list; there nothing but a language may follow.
 var (
-	fenceLine = regexp.MustCompile("^[ \t]*(`{3,})([^`\n]*)\n")
-	midLine   = regexp.MustCompile("^(`{3,})([A-Za-z0-9_+\\-.#]*)[ \t\r]*\n")
+	fenceLine = lazyregexp.New("^[ \t]*(`{3,})([^`\n]*)\n")
+	midLine   = lazyregexp.New("^(`{3,})([A-Za-z0-9_+\\-.#]*)[ \t\r]*\n")
 )
 
-var language = regexp.MustCompile(`^[A-Za-z0-9_+\-.#]{1,40}$`)
+var language = lazyregexp.New(`^[A-Za-z0-9_+\-.#]{1,40}$`)
 
 // opening returns the line that opens a code block, if text begins with one, as far as that is
 // known.
@@ -259,7 +259,7 @@ func (s *scanner) open(m []string) atom {
 	return atom{size: len(m[0]), shown: s.fence.head(), opens: true, gap: never}
 }
 
-var closing = regexp.MustCompile("^`{3,}[ \t\r]*(\n|$)")
+var closing = lazyregexp.New("^`{3,}[ \t\r]*(\n|$)")
 
 // code returns the content of a code block, or its closing line.
 func (s *scanner) code(text string, all bool) (atom, bool) {
@@ -302,7 +302,7 @@ func (s *scanner) span(text string, n int, all bool) (atom, bool) {
 	return whole(text[:min(n, widest)])
 }
 
-var angled = regexp.MustCompile(`^<[^<>\s]{1,200}>`)
+var angled = lazyregexp.New(`^<[^<>\s]{1,200}>`)
 
 // angle is what begins with "<": one of Discord's own marks, or an address.
 func (s *scanner) angle(text string, all bool) (atom, bool) {
@@ -390,8 +390,8 @@ func inWord(r rune) bool {
 }
 
 var (
-	linked  = regexp.MustCompile(`^\[[^\[\]\n]{1,300}\]\([^()\s]{1,1000}\)`)
-	linking = regexp.MustCompile(`^\[[^\[\]\n]{0,300}(\](\([^()\s]{0,1000})?)?$`)
+	linked  = lazyregexp.New(`^\[[^\[\]\n]{1,300}\]\([^()\s]{1,1000}\)`)
+	linking = lazyregexp.New(`^\[[^\[\]\n]{0,300}(\](\([^()\s]{0,1000})?)?$`)
 )
 
 // link is an address with a text.
