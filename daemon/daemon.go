@@ -12,6 +12,7 @@ import (
 	"log/slog"
 	"net"
 	"os"
+	"runtime/debug"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -276,6 +277,9 @@ func (d *Daemon) Run(ctx context.Context, l net.Listener, senses ...providers.Pr
 	return d.RunWith(ctx, l, func() []providers.Provider { return senses })
 }
 
+// calm is when starting is over, also the first questions to models and devices.
+const calm = 5 * time.Second
+
 // RunWith is Run with the providers that settle returns. Settle may take seconds, and installs
 // what the configuration wants. Clients are answered when it has returned, or after settleTimeout.
 func (d *Daemon) RunWith(ctx context.Context, l net.Listener, settle func() []providers.Provider) error {
@@ -307,6 +311,11 @@ func (d *Daemon) RunWith(ctx context.Context, l net.Listener, settle func() []pr
 			})
 		}
 		close(settled)
+		select {
+		case <-time.After(calm):
+			debug.FreeOSMemory() // what starting needed; by itself Go would keep it for minutes
+		case <-beside.Done():
+		}
 	})
 	if l != nil {
 		rest.Go(func() {
