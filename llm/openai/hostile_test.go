@@ -91,6 +91,7 @@ func TestHostileServers(t *testing.T) {
 		{"deep JSON", answer(200, stream, "data: "+strings.Repeat("[", 500_000)+"\n\n"), "", "bad answer: the answer does not follow the protocol | executive.llm.host"},
 		{"no UTF-8", answer(200, stream, "data: {\"choices\":[{\"delta\":{\"content\":\"a\xff\"}}]}\n\ndata: [DONE]\n\n"), "a\ufffd", "no error"},
 		{"an error in the stream", answer(200, stream, "data: "+complaint("boom", "no memory")+"\n\n"), "", "broken: an error in the stream: no memory | "},
+		{"an error and the end at once", answer(200, stream, "data: "+complaint("boom", "no memory")+"\n\ndata: [DONE]\n\n"), "", "broken: an error in the stream: no memory | "},
 		{"an error after a piece", answer(200, stream, "data: "+piece("The")+"\n\ndata: "+complaint("boom", canary)+"\n\n"), "The", "broken: an error in the stream | "},
 		{"too long, in the stream", answer(200, stream, "data: "+complaint("context_length_exceeded", "")+"\n\n"), "", "too long: an error in the stream | larger context"},
 		{"filtered", answer(200, stream, "data: "+stop("content_filter")+"\n\n"), "", "broken: the server's filter ended the reply | "},

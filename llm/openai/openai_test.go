@@ -114,6 +114,7 @@ func TestStream(t *testing.T) {
 		{"the reason, but no end", []string{piece("The"), stop("stop")}, "The", llm.Done{}},
 		{"an empty reply", []string{stop("stop"), done}, "", llm.Done{}},
 		{"comments and other events", []string{piece("The") + "\n\n: busy\n\nretry: 3", stop("stop"), done}, "The", llm.Done{}},
+		{"an event of several lines", []string{"{\"choices\":[{\"delta\":\ndata: {\"content\":\"The\"}}]}", stop("stop"), done}, "The", llm.Done{}},
 		{"thoughts of one kind", []string{`{"choices":[{"delta":{"reasoning_content":"Hm."}}]}`, piece("The"), stop("stop"), done}, "[Hm.]|The", llm.Done{}},
 		{"thoughts of another", []string{`{"choices":[{"delta":{"content":null,"reasoning":"Hm."}}]}`, piece("The"), stop("stop"), done}, "[Hm.]|The", llm.Done{}},
 		{"thoughts of both kinds", []string{`{"choices":[{"delta":{"reasoning":"Hm.","reasoning_content":"Hm."}}]}`, stop("stop"), done}, "[Hm.]", llm.Done{}},
@@ -213,6 +214,11 @@ func TestRequest(t *testing.T) {
 			`{"model":"parrot","temperature":0,"max_tokens":1,"stream":true,"stream_options":{"include_usage":true},
 			  "messages":[{"role":"system","content":"Be kind."}]}`,
 			"", "POST /gateway/api/chat/completions"},
+		{"empty texts", openai.Config{Host: server.URL, Model: "parrot"},
+			&llm.Request{Messages: []llm.Message{{Role: llm.User}, {Role: llm.Assistant}, {Role: llm.Result, Call: "a"}}},
+			`{"model":"parrot","temperature":0,"max_tokens":2048,"stream":true,"stream_options":{"include_usage":true},
+			  "messages":[{"role":"user","content":""},{"role":"assistant","content":""},{"role":"tool","tool_call_id":"a","content":""}]}`,
+			"", "POST /v1/chat/completions"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			if _, _, err := ask(t.Context(), engine(t, tt.config), tt.req); err != nil {

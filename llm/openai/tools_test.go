@@ -93,6 +93,7 @@ func TestToolCalls(t *testing.T) {
 		}), stop("tool_calls"), done), "",
 			"bad answer: the model's call of a tool cannot be understood: more than 32 calls | executive.llm"},
 		{"a number for the arguments", []string{calling(`{"index":0,"id":"x","function":{"name":"note","arguments":7}}`), stop("tool_calls"), done}, "x note()", "no error"},
+		{"an object for the arguments", []string{calling(`{"index":0,"id":"x","function":{"name":"note","arguments":{"text":"a"}}}`), stop("tool_calls"), done}, `x note({"text":"a"})`, "no error"},
 		{"a number for a call", []string{calling(`7`), stop("tool_calls"), done}, "", "no error"}, // it is skipped
 	} {
 		t.Run(tt.name, func(t *testing.T) {

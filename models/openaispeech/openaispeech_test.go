@@ -156,6 +156,7 @@ func TestFaults(t *testing.T) {
 		"web page":   {answer(200, "text/html", "<html>hello</html>"), protocol, protocol, protocol, ""},
 		"no json":    {answer(200, "application/json", "hello"), protocol, protocol, protocol, ""},
 		"other json": {answer(200, "application/json", `{"words":[]}`), "", protocol, protocol, ""},
+		"a list":     {answer(200, "application/json", "[]"), protocol, protocol, protocol, ""},
 		"empty":      {answer(200, "application/json", ""), "closed the connection", "closed the connection", protocol, ""},
 		"no key":     {answer(401, "application/json", `{"error":{"message":"no such key"}}`), "no such key", "no such key", "no such key", "api_key"},
 		"no model":   {answer(404, "application/json", `{"detail":"model x is not there"}`), "", "model x is not there", "model x is not there", "model"},
