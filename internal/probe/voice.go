@@ -1,6 +1,7 @@
 package probe
 
 import (
+	"cmp"
 	"context"
 	"earshot"
 	"encoding/json"
@@ -33,7 +34,7 @@ type VoiceFindings struct {
 	Card          bool // there are devices
 	Hears, Speaks bool // nothing is missing that would not come by itself, as a device may
 
-	HearsBy, SpeaksBy string // which engine, and why; empty for those that come with the program
+	HearsBy, SpeaksBy string // which engines, and why; empty for those that come with the program
 }
 
 // None reports whether there is nothing to hear or speak with.
@@ -81,7 +82,9 @@ func Voice(ctx context.Context, cfg *config.Config) VoiceFindings {
 	looks.Card = err == nil
 	mends := !errors.Is(err, errors.ErrUnsupported) // by itself, such as a sound server that is still to start
 	looks.Hears, looks.Speaks = mends && hear.MayWork(), mends && say.MayWork()
-	looks.HearsBy, looks.SpeaksBy = hear.by, say.by
+	if looks.HearsBy, looks.SpeaksBy = hear.by, say.by; names+turns != "" {
+		looks.HearsBy = cmp.Or(hear.by, "the embedded recogniser") + names + turns
+	}
 	looks.Ears = without(looks.Ears, hear.Role)
 	if looks.Ears.Works {
 		by := embeddedEars(cfg.Speech.Hear)
