@@ -19,7 +19,7 @@ import (
 func TestBetweenOthers(t *testing.T) {
 	t.Parallel()
 	h := newCompany(t)
-	h.env = append(h.env, "EARSHOT_EXECUTIVE_PARALLEL_REASONING_CONTINUOUS=false") // a slow machine has time to think of the kettle
+	h.env = append(h.env, "EARSHOT_EXECUTIVE_PARALLEL_REASONING_CONTINUOUS=false")               // a slow machine has time to think of the kettle
 	h.write("config/earshot/config.yaml", company+"executive: {context_window_seconds: 3600}\n") // nothing ages out of the scene meanwhile
 	h.daemon()
 	as := func(who string) *client.Client { return &client.Client{Socket: h.socket, Identity: who, New: true} }
