@@ -83,6 +83,7 @@ func TestOllama(t *testing.T) {
 		w.says("stop")
 		w.await("[cut off]", 1)
 		w.await("(Earshot says nothing: it tells me to stop)", 1)
+		testkit.Await(t, soon, "the reply on record", func() bool { return len(h.replies()) > 0 }) // the window may be ahead of it
 		said := h.replies()[0]
 		heard := strings.TrimSpace(string(said.Delivered()))
 		if said.Outcome != earshot.Interrupted || said.Cut == nil || said.Cut.By != "owner" || heard == "" || heard == tale {
