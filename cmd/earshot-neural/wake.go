@@ -34,12 +34,12 @@ func threshold(tokens int) float64 {
 // wake seeks names and phrases with the set of models that the daemon names; see package wire. It takes
 // one message after the other: when it is slow, sound waits in the pipe.
 func wake(_ context.Context, s *helper.Server, _ []string) error {
-	w := &waking{s: s, Requests: wire.NewRequests[wire.OpenHear]()}
+	w := &spotterSession{s: s, Requests: wire.NewRequests[wire.OpenHear]()}
 	return w.Serve(s, w.Control, w.open, w.take)
 }
 
-// A waking is all that is sought by one process, in one goroutine.
-type waking struct {
+// A spotterSession is all that is sought by one process, in one goroutine.
+type spotterSession struct {
 	*wire.Requests[wire.OpenHear]
 	s       *helper.Server
 	spotter *spotter
@@ -49,7 +49,7 @@ type waking struct {
 }
 
 // open loads the set.
-func (w *waking) open() (ready any, err error) {
+func (w *spotterSession) open() (ready any, err error) {
 	defer w.s.Guard(opens)()
 	set, err := openSet(w.Config.Set)
 	if err != nil {
@@ -63,7 +63,7 @@ func (w *waking) open() (ready any, err error) {
 }
 
 // take handles sound.
-func (w *waking) take(m helper.Sound) error {
+func (w *spotterSession) take(m helper.Sound) error {
 	if m.Stream&wire.Spot == 0 {
 		return nil // it recognises nothing
 	}

@@ -14,8 +14,8 @@ import (
 	"earshot/internal/terminal"
 )
 
-// PrintStatus tells people of the state of earshot at now. Open cameras stand first: nobody should have to look
-// for them.
+// PrintStatus tells people of the state of earshot at now. Open cameras stand first: nobody should have
+// to look for them.
 func PrintStatus(w io.Writer, s api.Status, now time.Time) error {
 	if _, err := fmt.Fprintf(w, "%s is running. The room is %s: %s.\n", terminal.Safe(s.Agent), s.Mode, s.Mode.Means()); err != nil {
 		return err

@@ -12,9 +12,9 @@ import (
 )
 
 // SideTalk determines what a text means that is said now, in e, to the main agent while nobody talks
-// and it has some thoughts. It looks at a thought that the agent was asked for in the same conversation; if
-// there are several, at one that the author of e asked for. A text that does not concern the thought
-// yields the zero SideTalk, as for an agent that is not working.
+// and it has some thoughts. It looks at a thought that the agent was asked for in the same
+// conversation; if there are several, at one that the author of e asked for. A text that does not
+// concern the thought yields the zero SideTalk, as for an agent that is not working.
 func (t *Thinker) SideTalk(e earshot.Event, text earshot.Text, now time.Time) midturn.SideTalk {
 	var about *think.View
 	all := t.View()

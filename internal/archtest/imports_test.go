@@ -10,10 +10,10 @@ import (
 )
 
 // may lists which of our packages each part of the program may import, besides internal/field,
-// internal/lazyregexp, internal/mailbox and its own branch. "." is the root, "x" is x alone, "x/..." is x and everything
-// below it, and "x/*" is each folder in x with everything below it, as a part of its own. The longest
-// matching entry is the rule for a package. A package without a matching entry fails the test: a new
-// folder is a decision, not an accident.
+// internal/lazyregexp, internal/mailbox and its own branch. "." is the root, "x" is x alone, "x/..." is
+// x and everything below it, and "x/*" is each folder in x with everything below it, as a part of its
+// own. The longest matching entry is the rule for a package. A package without a matching entry fails
+// the test: a new folder is a decision, not an accident.
 var may = map[string]string{
 	".":                              "", // only the standard library
 	"internal/field":                 "",

@@ -22,7 +22,7 @@ func (e *Engine) Probe(ctx context.Context) (llm.Status, error) {
 	if err != nil {
 		return llm.Status{}, e.fault(ctx, nil, err)
 	}
-	slices.SortStableFunc(list.Data, func(a, b listed) int { return cmp.Compare(b.Created, a.Created) })
+	slices.SortStableFunc(list.Data, func(a, b modelEntry) int { return cmp.Compare(b.Created, a.Created) })
 	var s llm.Status
 	can := list.visionary()
 	for _, m := range list.Data[:min(len(list.Data), maxModels)] {
@@ -33,15 +33,15 @@ func (e *Engine) Probe(ctx context.Context) (llm.Status, error) {
 
 // A modelList is a server's list of models.
 type modelList struct {
-	Data   []listed `json:"data"`
+	Data   []modelEntry `json:"data"`
 	Models []struct {
 		Model        string   `json:"model"`
 		Capabilities []string `json:"capabilities"`
 	} `json:"models"`
 }
 
-// A listed is a model of a list. Besides its name and age, each field is of some servers only.
-type listed struct {
+// A modelEntry is a model of a list. Besides its name and age, each field is of some servers only.
+type modelEntry struct {
 	ID      string  `json:"id"`
 	Created float64 `json:"created"`
 	Meta    struct {

@@ -168,10 +168,10 @@ func (e *Engine) whole(ctx context.Context, req *llm.Request, r *reply) error {
 type answer struct {
 	Error   json.RawMessage `json:"error"`
 	Choices []struct {
-		Index        int    `json:"index"`
-		Delta        saying `json:"delta"`
-		Message      saying `json:"message"` // in place of Delta in a whole reply
-		FinishReason string `json:"finish_reason"`
+		Index        int         `json:"index"`
+		Delta        messageBody `json:"delta"`
+		Message      messageBody `json:"message"` // in place of Delta in a whole reply
+		FinishReason string      `json:"finish_reason"`
 	} `json:"choices"`
 	Usage struct {
 		PromptTokens     int `json:"prompt_tokens"`
@@ -179,9 +179,9 @@ type answer struct {
 	} `json:"usage"`
 }
 
-// A saying is what the model says, or a piece of it. The protocol has no field for thoughts that the
+// A messageBody is what the model says, or a piece of it. The protocol has no field for thoughts that the
 // server separates from the text; two are in use, and some servers send the same in both.
-type saying struct {
+type messageBody struct {
 	Content          any        `json:"content"`
 	Refusal          any        `json:"refusal"`
 	ReasoningContent any        `json:"reasoning_content"`
@@ -248,7 +248,7 @@ func (r *reply) take(a *answer) error {
 }
 
 // say passes on a piece.
-func (r *reply) say(s *saying) error {
+func (r *reply) say(s *messageBody) error {
 	if _, ok := s.Content.(string); !ok && s.Content != nil {
 		return errNoAnswer
 	}

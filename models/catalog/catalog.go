@@ -40,8 +40,9 @@ var Roles = []Role{Hear, Correct, Say, VAD, Turn, Wake}
 // for each.
 type Kind string
 
-// The kinds of recognisers, and of models that seek names, which are transducers of icefall, with the parts that their loaders look for besides tokens. Those that
-// two roles have are loaded differently in each.
+// The kinds of recognisers, and of models that seek names, which are transducers of icefall, with the
+// parts that their loaders look for besides tokens. Those that two roles have are loaded differently in
+// each.
 const (
 	NemoCTC        Kind = "nemo_ctc"        // to hear or correct: model
 	NemoTransducer Kind = "nemo_transducer" // to hear or correct, such as Nemotron and Parakeet TDT: encoder, decoder, joiner

@@ -40,7 +40,7 @@ func (w Waker) Dialer(phrases helper.Dialer) helper.Dialer {
 		if err != nil {
 			return nil, err
 		}
-		return &waking{Link: l, of: w, sound: make(chan helper.Sound, ahead)}, nil
+		return &wakeLink{Link: l, of: w, sound: make(chan helper.Sound, ahead)}, nil
 	}
 }
 
@@ -48,8 +48,8 @@ func (w Waker) Dialer(phrases helper.Dialer) helper.Dialer {
 // and nobody else waits.
 const ahead = 50
 
-// A waking is a server at work, beside a helper.
-type waking struct {
+// A wakeLink is a server at work, beside a helper.
+type wakeLink struct {
 	helper.Link
 	of    Waker
 	name  earshot.Text // known before there is sound
@@ -57,7 +57,7 @@ type waking struct {
 }
 
 // Send implements [helper.Link]. The helper seeks no names.
-func (l *waking) Send(name string, body any) error {
+func (l *wakeLink) Send(name string, body any) error {
 	if open, is := body.(wire.OpenHear); is {
 		if len(open.Names) > 0 {
 			l.name = earshot.Text(open.Names[0])
@@ -69,7 +69,7 @@ func (l *waking) Send(name string, body any) error {
 }
 
 // SendSound implements [helper.Link].
-func (l *waking) SendSound(stream uint32, data []byte) error {
+func (l *wakeLink) SendSound(stream uint32, data []byte) error {
 	if stream&wire.Spot != 0 {
 		select {
 		case l.sound <- helper.Sound{Stream: stream, Data: bytes.Clone(data)}:
@@ -80,7 +80,7 @@ func (l *waking) SendSound(stream uint32, data []byte) error {
 }
 
 // Run implements [helper.Link]. It ends when one of the two does.
-func (l *waking) Run(ctx context.Context, h helper.Handler) error {
+func (l *wakeLink) Run(ctx context.Context, h helper.Handler) error {
 	ctx, stop := context.WithCancel(ctx)
 	var handling sync.Mutex
 	control := func(c helper.Control) error {
@@ -105,7 +105,7 @@ func (l *waking) Run(ctx context.Context, h helper.Handler) error {
 }
 
 // seek has the server listen, on one connection, until ctx ends or the server fails.
-func (l *waking) seek(ctx context.Context, found func(helper.Control) error) error {
+func (l *wakeLink) seek(ctx context.Context, found func(helper.Control) error) error {
 	if err := l.of.Check(ctx); err != nil {
 		return err
 	}
