@@ -14,6 +14,10 @@ const (
 	// maxAnswer is the longest answer of a helper that is asked, in bytes; ours have a few hundred.
 	maxAnswer = 1 << 20
 
+	// mostReading is how long the end of what it has printed takes to be read, on a machine that does
+	// much else.
+	mostReading = 10 * time.Second
+
 	// maxReason is how much is kept of what it says before it dies, in bytes. The first lines are the
 	// library's, and pages of stacks follow.
 	maxReason = 4 << 10
@@ -28,17 +32,25 @@ var errAnswer = errors.New("it prints too much")
 func Ask(ctx context.Context, path string, args ...string) ([]byte, error) {
 	mark := newBrand()
 	answer, reason := &output{most: maxAnswer, full: errAnswer}, &output{most: maxReason}
-	defer mark.kill()
 	c := exec.CommandContext(ctx, path, args...)
 	c.Env = append(environment(os.Environ(), false), string(mark))
 	c.Stdout, c.Stderr = answer, reason
 	c.SysProcAttr = &unix.SysProcAttr{Setpgid: true}
 	c.Cancel = func() error {
-		defer mark.kill()
 		return unix.Kill(-c.Process.Pid, unix.SIGKILL) // it is waited for only afterwards, so the process ID is still its own
 	}
-	c.WaitDelay = 100 * time.Millisecond // in case another process holds its output open
-	err := c.Run()
+	c.WaitDelay = mostReading
+	if err := c.Start(); err != nil {
+		return nil, err
+	}
+	alone := make(chan struct{})
+	go func() { // what it has started may hold its output open
+		defer close(alone)
+		awaitExit(c.Process.Pid)
+		mark.kill()
+	}()
+	err := c.Wait()
+	<-alone
 	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
 		exit.Stderr = reason.said
 	}
