@@ -75,6 +75,8 @@ const (
 	KindSight      Kind = "sight"
 	KindGlance     Kind = "glance"
 	KindForgotten  Kind = "forgotten"
+	KindFact       Kind = "fact"
+	KindSummary    Kind = "summary"
 )
 
 // Durable reports whether events of this kind are kept in the journal. Those
@@ -565,6 +567,8 @@ func (Settled) Kind() Kind       { return KindSettled }
 func (Sight) Kind() Kind         { return KindSight }
 func (Glance) Kind() Kind        { return KindGlance }
 func (ErasureRecord) Kind() Kind { return KindForgotten }
+func (Fact) Kind() Kind          { return KindFact }
+func (Summary) Kind() Kind       { return KindSummary }
 
 // decoders are the types of the bodies, by their kinds.
 var decoders = map[Kind]func(data []byte) (Body, error){
@@ -595,6 +599,8 @@ var decoders = map[Kind]func(data []byte) (Body, error){
 	KindSettled:    decode[Settled],
 	KindSight:      decode[Sight],
 	KindGlance:     decode[Glance],
+	KindFact:       decode[Fact],
+	KindSummary:    decode[Summary],
 }
 
 // DecodeBody returns the body of the given kind that encoding/json made data

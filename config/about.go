@@ -119,9 +119,13 @@ var about = map[string]note{
 	"executive.multi_party.turn_taking_protocol": {class: Turn, effect: "How the agent yields. Polite stops for voices and continues when it was nothing; aggressive stops only for those who speak to it; passive stops for everything and does not continue by itself."},
 	"executive.multi_party.turn_limit":           {class: Turn, effect: "How many messages agents may say in a row, AIs and bots from outside included, before they leave the floor to a person. 0 lets no agent answer another; people are always answered. See docs/agents.md."},
 
-	"executive.tools":           {effect: "What agents may do besides talking: look things up, remind, keep notes and files, ask one another. See docs/agents.md."},
-	"executive.tools.enabled":   {class: Turn, effect: "Offers tools to models. If false, a call that a model makes all the same is refused."},
-	"executive.tools.workspace": {class: Restart, effect: "The absolute path of the folder that holds the folder of each agent. An agent reads and writes nothing outside its own. Empty means workspaces, beside store.directory."},
+	"executive.tools":                {effect: "What agents may do besides talking: look things up, remind, keep notes and files, ask one another. See docs/agents.md."},
+	"executive.tools.enabled":        {class: Turn, effect: "Offers tools to models. If false, a call that a model makes all the same is refused."},
+	"executive.memory":               {effect: "What agents remember of what left their dialogue. See docs/agents.md."},
+	"executive.memory.enabled":       {class: Turn, effect: "Reads, when nobody talks, what was said, and writes down what will matter later: facts, and a summary. It costs tokens of executive.parallel.reasoning_tokens_per_day, and rests on battery as thinking does. The model is that of executive.llm.roles.memory."},
+	"executive.memory.quiet_seconds": {class: Turn, effect: "How long nothing is said in a room before that."},
+	"executive.memory.most_tokens":   {class: Turn, effect: "How much of a prompt what is remembered may be. 0 shows the model nothing of it."},
+	"executive.tools.workspace":      {class: Restart, effect: "The absolute path of the folder that holds the folder of each agent. An agent reads and writes nothing outside its own. Empty means workspaces, beside store.directory."},
 
 	"external_actors": {effect: "Who may come in from outside: people, and programs that talk. See docs/people.md."},
 	"external_actors.actors": {class: Section, effect: "Who is known beforehand: a list of entries with the keys actor_id (which never changes), type (human, ai_assistant, external_agent, group or other), " +
@@ -269,6 +273,8 @@ var about = map[string]note{
 	"store.retention.reminder":        {class: Turn, effect: "Reminders, also those that are still to be said."},
 	"store.retention.sight":           {class: Turn, effect: "What a camera noticed."},
 	"store.retention.presence":        {class: Turn, effect: "Who came and went, and when."},
+	"store.retention.fact":            {class: Turn, effect: "Facts that agents remember."},
+	"store.retention.summary":         {class: Turn, effect: "Summaries of earlier talk. What was read for one that is gone is read again, if it is of the last week."},
 	"store.retention.notice":          {class: Turn, effect: "What was wrong with a model."},
 
 	"server":                     {effect: "How other commands, such as \"earshot chat\", and programs reach the daemon."},

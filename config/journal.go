@@ -2,6 +2,7 @@ package config
 
 import (
 	"earshot"
+	"earshot/executive/memory"
 	"earshot/executive/reason"
 	"earshot/executive/remind"
 	"earshot/participants/agents"
@@ -19,6 +20,6 @@ var (
 // views that other packages keep of it.
 func (c *Config) Journal() store.Config {
 	is := c.Store
-	is.Projections, is.Heeded, is.Unheeded = []earshot.Projection{agents.Projection{}, remind.Projection{}}, heeded, unheeded
+	is.Projections, is.Heeded, is.Unheeded = []earshot.Projection{agents.Projection{}, remind.Projection{}, memory.Projection{}}, heeded, unheeded
 	return is
 }

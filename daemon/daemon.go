@@ -28,6 +28,7 @@ import (
 	"earshot/daemon/cameras"
 	"earshot/daemon/erase"
 	"earshot/daemon/health"
+	"earshot/executive/memory"
 	"earshot/executive/room"
 	"earshot/internal/discord/bot"
 	"earshot/internal/logfile"
@@ -75,6 +76,7 @@ type Daemon struct {
 	costs    health.Costs   // of the models
 	eraser   *erase.Eraser  // erases what is to be forgotten
 	previews forgetPreviews // previews of what would be forgotten
+	memory   memory.Index   // what the agents remember
 
 	mu       sync.Mutex
 	works    []string
@@ -166,6 +168,9 @@ func (d *Daemon) openJournal(ctx context.Context, c store.Config) (err error) {
 		return errors.Join(err, d.store.Close())
 	}
 	if err := d.openVoices(ctx); err != nil {
+		return errors.Join(err, d.store.Close())
+	}
+	if err := d.loadMemory(ctx); err != nil {
 		return errors.Join(err, d.store.Close())
 	}
 	d.openEraser()
@@ -328,6 +333,7 @@ func (d *Daemon) RunWith(ctx context.Context, l net.Listener, settle func() []pr
 		})
 	}
 	rest.Go(func() { d.expire(ctx) })
+	rest.Go(func() { d.keepMemory(ctx) })
 	rest.Go(func() { d.writeCosts(ctx) })
 	rest.Go(func() { d.watchdog(d.options.Notifier).Run(ctx) })
 	g.Go(func() error {

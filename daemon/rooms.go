@@ -112,6 +112,7 @@ func (d *Daemon) newRoomEntry(ctx context.Context, is executive.Room) (roomEntry
 		},
 		Scenery:   func(ctx context.Context) ([]earshot.Event, error) { return d.readScene(ctx, is.ID) },
 		Corrected: d.corrected,
+		Memory:    &d.memory,
 		Erased:    d.erased,
 		Enters:    func(p participants.Participant) error { return d.gate.MayBeIn(p, now()) },
 		Lasts:     is.Provider == access.Discord,
@@ -195,7 +196,7 @@ func (d *Daemon) recall(ctx context.Context, id earshot.RoomID, agent earshot.Pa
 
 // tools are the tools of agents besides those that a room provides.
 func (d *Daemon) tools() tool.Table {
-	return append(d.eraser.Files.Tools(), tool.Recall(memory{d.store}, d.people.Name))
+	return append(d.eraser.Files.Tools(), tool.Recall(recollection{d.store}, d.people.Name), d.remembered().Tool())
 }
 
 // Workspaces returns the workspaces of all agents.
@@ -203,11 +204,11 @@ func Workspaces(cfg *config.Config) *workspace.Store {
 	return &workspace.Store{Dir: cmp.Or(cfg.Executive.Tools.Workspace, filepath.Join(filepath.Dir(cfg.Store.Directory), "workspaces"))}
 }
 
-// A memory makes a journal searchable for tools.
-type memory struct{ *store.Store }
+// A recollection makes a journal searchable for tools.
+type recollection struct{ *store.Store }
 
 // Search implements [tool.Memory].
-func (m memory) Search(ctx context.Context, a earshot.Audience, query string, limit int) ([]earshot.Event, error) {
+func (m recollection) Search(ctx context.Context, a earshot.Audience, query string, limit int) ([]earshot.Event, error) {
 	r := m.For(a)
 	found, err := r.Search(ctx, query, limit)
 	if err != nil {
@@ -242,7 +243,7 @@ func (d *Daemon) notifyElsewhere(from executive.Room, who earshot.ParticipantID,
 
 // commandsIn returns the commands that a room has besides its own.
 func (d *Daemon) commandsIn(is executive.Room) command.Table {
-	kept := slices.Concat(d.forgetTable(is), d.costTable(), d.modelTable(), d.reloadTable())
+	kept := slices.Concat(d.forgetTable(is), d.memoryTable(is), d.costTable(), d.modelTable(), d.reloadTable())
 	if is.Provider != access.Discord {
 		return kept
 	}

@@ -53,6 +53,7 @@ type Config struct {
 	Sight          Sight            `yaml:"sight"`
 	MultiParty     MultiParty       `yaml:"multi_party"`
 	Tools          Tools            `yaml:"tools"`
+	Memory         Memory           `yaml:"memory"`
 }
 
 // Conversational is how the agent talks.
@@ -274,6 +275,7 @@ func DefaultConfig() Config {
 		Sight:        Sight{Greet: true, GreetAfterAbsence: 600, Rooms: []earshot.RoomID{earshot.Desk}, CaptionsPerHour: 12},
 		MultiParty:   MultiParty{Enabled: true, SpeakerAttribution: true, TurnTakingProtocol: "polite", TurnLimit: 20},
 		Tools:        Tools{Enabled: true},
+		Memory:       Memory{Enabled: true, Quiet: 60, MostTokens: 600},
 	}
 }
 

@@ -230,7 +230,7 @@ var kinds = []earshot.Kind{
 	earshot.KindPresence, earshot.KindCommand, earshot.KindDecision, earshot.KindReply, earshot.KindNotice, earshot.KindMemo,
 	earshot.KindMode, earshot.KindActor, earshot.KindAgent, earshot.KindUse, earshot.KindReminder, earshot.KindThought,
 	earshot.KindFinding, earshot.KindEdit, earshot.KindSnooze, earshot.KindWhose, earshot.KindErased, earshot.KindSettled,
-	earshot.KindSight, earshot.KindGlance, earshot.KindForgotten,
+	earshot.KindSight, earshot.KindGlance, earshot.KindForgotten, earshot.KindFact, earshot.KindSummary,
 }
 
 // eventSchema describes an event, which has its own JSON encoding: its fields, and its body beside

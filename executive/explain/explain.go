@@ -69,6 +69,10 @@ func Tell(ctx context.Context, j Journal, q Query, name func(earshot.Participant
 	if err != nil {
 		return nil, fmt.Errorf("reading how the replies ended: %w", err)
 	}
+	knew, err := facts(ctx, j, ends)
+	if err != nil {
+		return nil, err
+	}
 	failed := make(map[earshot.TurnID]earshot.Reply)
 	for _, e := range ends {
 		if r, ok := e.Body.(earshot.Reply); ok && r.Outcome == earshot.Failed && r.Delivered() == "" {
@@ -86,11 +90,33 @@ func Tell(ctx context.Context, j Journal, q Query, name func(earshot.Participant
 			}
 			all = append(all, api.ExplainedDecision{
 				Sequence: e.Sequence, At: e.At, Agent: name(d.Agent), Verdict: d.Verdict, Reasons: d.Reasons, By: by,
-				About: m, Failed: fails, Fault: reply.Fault, Gone: m == nil && d.About != "",
+				About: m, Failed: fails, Fault: reply.Fault, Knew: knew[d.Turn], Gone: m == nil && d.About != "",
 			})
 		}
 	}
 	return all, nil
+}
+
+// facts returns the sequences of the facts that each of some replies rests on.
+func facts(ctx context.Context, j Journal, ends []earshot.Event) (map[earshot.TurnID][]int64, error) {
+	var ids []earshot.EventID
+	for _, e := range ends {
+		ids = append(ids, e.Sources...)
+	}
+	all, err := j.Find(ctx, ids)
+	if err != nil {
+		return nil, fmt.Errorf("reading what the replies rest on: %w", err)
+	}
+	knew := make(map[earshot.TurnID][]int64)
+	for _, e := range ends {
+		reply, _ := e.Body.(earshot.Reply)
+		for _, f := range all {
+			if f.Body.Kind() == earshot.KindFact && slices.Contains(e.Sources, f.ID) {
+				knew[reply.Turn] = append(knew[reply.Turn], f.Sequence)
+			}
+		}
+	}
+	return knew, nil
 }
 
 // matter returns what an event was, or nil if it was erased.
@@ -153,18 +179,24 @@ func words(a api.ExplainedDecision, several bool) string {
 	if about != "" {
 		about += "\n          "
 	}
-	failed := ""
+	end := ""
 	if a.Failed {
-		failed = "\n          It failed: " + cmp.Or(a.Fault, "something went wrong")
+		end = "\n          It failed: " + cmp.Or(a.Fault, "something went wrong")
+	}
+	for i, n := range a.Knew {
+		end += fmt.Sprintf(map[bool]string{true: "\n          It remembered %d", false: ", %d"}[i == 0], n)
+	}
+	if len(a.Knew) > 0 {
+		end += fmt.Sprintf(": /memory show %d", a.Knew[0])
 	}
 	if len(a.Reasons) > 1 {
-		return about + who + " " + did(a) + " because\n          - " + strings.Join(a.Reasons, "\n          - ") + failed
+		return about + who + " " + did(a) + " because\n          - " + strings.Join(a.Reasons, "\n          - ") + end
 	}
 	by := ""
 	if a.By != "" {
 		by = " (" + a.By + ")"
 	}
-	return about + who + " " + did(a) + " because " + strings.Join(a.Reasons, "") + by + failed
+	return about + who + " " + did(a) + " because " + strings.Join(a.Reasons, "") + by + end
 }
 
 // what tells what the decision was about.

@@ -33,6 +33,15 @@ func (s *Schedule) Apply(e earshot.Event) {
 	}
 }
 
+// Drop removes the reminders that were made from any of some events, which are erased.
+func (s *Schedule) Drop(gone []earshot.EventID) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.agenda.all = slices.DeleteFunc(s.agenda.all, func(r Reminder) bool {
+		return slices.ContainsFunc(r.Event.Sources, func(id earshot.EventID) bool { return slices.Contains(gone, id) })
+	})
+}
+
 // Check says why a reminder cannot be set; see [Agenda.Check].
 func (s *Schedule) Check(now time.Time, who earshot.ParticipantID, due time.Time, text earshot.Text) error {
 	s.mu.Lock()

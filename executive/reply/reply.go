@@ -11,6 +11,7 @@ import (
 	"encoding/json"
 	"iter"
 	"log/slog"
+	"math"
 	"slices"
 	"time"
 
@@ -24,6 +25,7 @@ import (
 	"earshot/executive/exchange"
 	"earshot/executive/generation"
 	"earshot/executive/hearing"
+	"earshot/executive/memory"
 	"earshot/executive/prompt"
 	"earshot/executive/question"
 	"earshot/executive/record"
@@ -52,6 +54,7 @@ type Builder struct {
 	Thoughts   *thoughts.Thinker
 	Viewer     *sight.Viewer
 	Tools      ToolHost
+	Memory     *memory.Index // may be nil
 
 	Lasts bool               // messages last here, and something else shows that somebody writes
 	Model func() llm.Service // nil if there is none
@@ -220,9 +223,10 @@ func (b *Builder) request(set executive.Config, q *question.Question, h *dialogu
 	} else {
 		going = q.AddMessage(b.Going(set, q.Seat, a, at), b.People.Name)
 	}
+	known, rests := b.known(set, q, h, a, at)
 	is := prompt.Reply{
 		Dialogue: b.Dialogue(set, q.Seat, q.Askers, h, a, at), Question: q.Message, OwnWords: q.OwnWords(), News: q.UnaskedNews(),
-		Scene: going, Rests: q.Rests, Instructions: q.Instructions(set, b.context(set, q, aloud)),
+		Known: known, Scene: going, Rests: rests, Instructions: q.Instructions(set, b.context(set, q, aloud)),
 	}.Build()
 	engine, model := q.Seat.EngineAndModel(set)
 	return &llm.Request{
@@ -236,6 +240,35 @@ func (b *Builder) request(set executive.Config, q *question.Question, h *dialogu
 		Origin:      llm.Origin{Turn: string(q.Turn), Agent: string(q.Seat.ID), About: string(q.Message.ID), Unasked: q.Unasked()},
 	}, is
 }
+
+// tokenBytes is how many bytes of text make a token, cautiously: mostly there are four.
+const tokenBytes = 3
+
+// known returns what the agent knows of earlier for q, and what the answer rests on with that.
+func (b *Builder) known(set executive.Config, q *question.Question, h *dialogue.History, a earshot.Audience, at time.Time) (string, prompt.Provenance) {
+	if b.Memory == nil || set.Memory.MostTokens == 0 || q.OwnWords() {
+		return "", q.Rests
+	}
+	before := int64(math.MaxInt64)
+	if len(h.Lines) > 0 && h.Lines[0].Sequence > 0 {
+		before = h.Lines[0].Sequence
+	}
+	facts, summaries := b.Memory.Lookup(memory.Query{
+		Audience: a, Here: append([]earshot.ParticipantID{q.Message.Author}, a.Members...), Words: memory.Words(q.Message),
+		At: at, Most: mostKnown, Bytes: tokenBytes * set.Memory.MostTokens, Before: before,
+	})
+	rests := q.Rests
+	for _, k := range facts {
+		rests = rests.And(k.Event.Visibility, k.Event.ID)
+	}
+	for _, e := range summaries {
+		rests = rests.And(e.Visibility, e.ID)
+	}
+	return memory.Prompt(facts, summaries, at), rests
+}
+
+// mostKnown is how many facts stand in a prompt.
+const mostKnown = 24
 
 // Dialogue returns what an agent that remembers h reads of the conversation in a prompt for a at a
 // time. writers are the authors of what it answers.

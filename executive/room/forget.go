@@ -68,6 +68,7 @@ func (r *Room) forget(ctx context.Context, by earshot.ParticipantID, gone ...ear
 	r.unasked.Forget(is, gone)
 	r.preparation.Drop()
 	r.viewer.Captioner.Forget(is)
+	r.cfg.Memory.Forget(r.cfg.ID, gone, r.cfg.Now())
 	r.unanswered.messages = slices.DeleteFunc(r.unanswered.messages, func(e earshot.Event) bool { return is(e.ID) })
 	r.chain.Forget(is)
 	for _, id := range gone {

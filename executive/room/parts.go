@@ -143,7 +143,7 @@ func (r *Room) newReply() reply.Builder {
 	return reply.Builder{
 		Room: r.cfg.ID, People: r.cfg.People, Scene: r.scene, Floor: r.floor, Addressing: r.resolver.Addressing, Askers: &r.exchange.Askers, Exchange: &r.exchange,
 		Listener: r.speech.Listener, Voices: r.speech.Presence, Thoughts: r.mind, Viewer: r.viewer, Tools: tools,
-		Lasts: r.cfg.Lasts, Model: r.preparation.Model, Now: r.cfg.Now, Log: r.cfg.Log,
+		Lasts: r.cfg.Lasts, Memory: r.cfg.Memory, Model: r.preparation.Model, Now: r.cfg.Now, Log: r.cfg.Log,
 		Cameras: r.cameras, DescribeCompany: r.tellPresence, State: r.State, ModelWorks: r.modelWorks, Event: r.event, Record: func(e earshot.Event) { r.records.unsaved.Add(e) }, Tell: r.notices.Tell,
 	}
 }

@@ -71,6 +71,7 @@ package room
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"sync"
 	"time"
@@ -86,6 +87,7 @@ import (
 	"earshot/executive/exchange"
 	"earshot/executive/explain"
 	"earshot/executive/hearing"
+	"earshot/executive/memory"
 	"earshot/executive/mode"
 	"earshot/executive/notice"
 	"earshot/executive/owner"
@@ -213,6 +215,9 @@ type Config struct {
 	// Parts returns the parts of the program, with their health, for a [api.Snapshot]. It is called
 	// often and concurrently, so it must return at once. May be nil.
 	Parts func() []api.Part
+
+	// Memory is what the agents remember of what left their dialogue. May be nil.
+	Memory *memory.Index
 
 	// Dropped is called when something was given up because a queue was full: "unsaved", records
 	// of the room itself, "questions", or "findings". It returns at once. May be nil.
@@ -404,6 +409,23 @@ func (r *Room) close(ctx context.Context, thinking *sync.WaitGroup) {
 //
 // It is safe for concurrent use, but the owner must not call it.
 func (r *Room) Ping(ctx context.Context) error { return r.owner.Ping(ctx) }
+
+// Keep puts an event on record that a part of the program has made for this room, such as what an
+// agent found out beside the conversation, and returns when it is on disk. The room takes it in like
+// its own events. It is safe for concurrent use.
+func (r *Room) Keep(ctx context.Context, e earshot.Event) error { return r.entries.Keep(ctx, e) }
+
+// Record is Keep for several events that make returns, of which all are put on record or none. It
+// calls make while nothing else changes in the room.
+func (r *Room) Record(ctx context.Context, make func(context.Context) ([]earshot.Event, error)) (err error) {
+	closed := r.owner.Do(ctx, func(ctx context.Context) {
+		var events []earshot.Event
+		if events, err = make(ctx); err == nil {
+			_, err = r.append(ctx, events...)
+		}
+	})
+	return errors.Join(closed, err)
+}
 
 // event returns an event by the room itself. The caller sets the author if an agent does it.
 func (r *Room) event(v earshot.Visibility, body earshot.Body) earshot.Event {

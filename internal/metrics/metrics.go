@@ -48,6 +48,7 @@ var (
 		string(earshot.KindMemo), string(earshot.KindMode), string(earshot.KindActor), string(earshot.KindAgent), string(earshot.KindUse),
 		string(earshot.KindReminder), string(earshot.KindThought), string(earshot.KindFinding), string(earshot.KindEdit),
 		string(earshot.KindSnooze), string(earshot.KindWhose), string(earshot.KindErased), string(earshot.KindSight),
+		string(earshot.KindFact), string(earshot.KindSummary),
 	}
 )
 

@@ -136,7 +136,7 @@ func (f file) check(root *yaml.Node) error {
 // problems returns what is wrong with r.
 func (r *rule) problems() (all []string) {
 	if _, known := uses[r.For]; !known {
-		all = append(all, fmt.Sprintf("is for %q; must be for reply, thought or findings", r.For))
+		all = append(all, fmt.Sprintf("is for %q; must be for reply, thought, findings or memory", r.For))
 	}
 	if r.Shown != nil && (*r.Shown < 0 || *r.Shown > llm.MaxImages) {
 		all = append(all, fmt.Sprintf("is for %d pictures; a request shows from 0 to %d", *r.Shown, llm.MaxImages))
@@ -173,7 +173,7 @@ func (a answer) problems(place string) (all []string) {
 }
 
 // uses are the values of the key for.
-var uses = map[string]Use{"": ForReply, "reply": ForReply, "thought": ForThought, "findings": ForFindings}
+var uses = map[string]Use{"": ForReply, "reply": ForReply, "thought": ForThought, "findings": ForFindings, "memory": ForMemory}
 
 // value returns the node for key in a document, and follows an alias.
 func value(root *yaml.Node, key string) *yaml.Node {

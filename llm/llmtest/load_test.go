@@ -86,7 +86,7 @@ func TestParseFaults(t *testing.T) {
 		{"calls nothing", "reply: a\nrules:\n- when: b\n  calls: [{arguments: {a: b}}]\n", "line 3: rule 1 has no tool in call 1"},
 		{"arguments that are not JSON", "reply: a\nrules:\n- when: b\n  replies: [calls: [{tool: c, arguments: {a: {1: .nan}}}]]\n",
 			"line 3: rule 1 in its reply 1 has arguments in call 1 that are no JSON"},
-		{"for what there is not", "reply: a\nrules:\n- {for: fun, when: b, reply: c}\n", "line 3: rule 1 is for \"fun\"; must be for reply, thought or findings"},
+		{"for what there is not", "reply: a\nrules:\n- {for: fun, when: b, reply: c}\n", "line 3: rule 1 is for \"fun\"; must be for reply, thought, findings or memory"},
 		{"too many pictures", "reply: a\nrules:\n- {pictures: 5, when: b, reply: c}\n", "line 3: rule 1 is for 5 pictures; a request shows from 0 to 4"},
 		{"two documents", "reply: a\n---\nreply: b\n", "has more than one document; it must have one"},
 		{"no YAML", "reply: [", "yaml: line 1: did not find expected node content"},

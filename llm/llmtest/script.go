@@ -54,16 +54,19 @@ type Script struct {
 type Use string
 
 // The uses. An [llm.Reasoning] request of an agent is for a thought, or with a schema for its
-// findings.
+// findings; one of [llm.Memory] with a schema is for what is to be remembered.
 const (
 	ForReply    Use = ""
 	ForThought  Use = "thought"
 	ForFindings Use = "findings"
+	ForMemory   Use = "memory"
 )
 
 // use returns the use of req.
 func use(req *llm.Request) Use {
 	switch {
+	case req.Priority == llm.Memory && req.Schema != nil:
+		return ForMemory
 	case req.Priority != llm.Reasoning:
 		return ForReply
 	case req.Schema != nil:
@@ -256,6 +259,8 @@ func (s *Script) rule(req *llm.Request) Rule {
 		return Rule{Every: s.Every}
 	case ForFindings:
 		return Rule{Reply: `{"findings":[]}`, Every: s.Every}
+	case ForMemory:
+		return Rule{Reply: `{"summary":"","facts":[],"replaces":[]}`, Every: s.Every}
 	}
 	return Rule{Reply: s.Reply, Thinking: s.Thinking, Every: s.Every}
 }

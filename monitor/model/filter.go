@@ -31,6 +31,7 @@ var kinds = map[string][]earshot.Kind{
 	"edits":     {earshot.KindEdit, earshot.KindMemo},
 	"sights":    {earshot.KindSight},
 	"reminders": {earshot.KindReminder},
+	"memory":    {earshot.KindFact, earshot.KindSummary},
 	"presence":  {earshot.KindPresence},
 	"modes":     {earshot.KindMode, earshot.KindSnooze},
 	"agents":    {earshot.KindAgent},

@@ -145,9 +145,25 @@ func (d *Editor) revise(ctx context.Context, tx *sql.Tx, e earshot.Event, b ears
 			return err
 		}
 	}
+	if err := d.eraseMemories(ctx, tx, b.Of); err != nil {
+		return err
+	}
 	m.Text, m.Revised = b.Text, e.At
 	had.Body = m
 	return d.overwrite(ctx, tx, had)
+}
+
+// eraseMemories erases the facts and summaries that were made from a message, and the reminders that
+// were made from these. Replies that knew of them stay, like other answers to what was revised.
+func (d *Editor) eraseMemories(ctx context.Context, tx *sql.Tx, of earshot.EventID) error {
+	rows, err := tx.QueryContext(ctx, `
+		WITH RECURSIVE gone (id) AS (
+			SELECT d.event FROM derived d CROSS JOIN journal j ON j.id = d.event WHERE d.source = ?1 AND j.kind IN (?2, ?3)
+			UNION SELECT d.event FROM gone JOIN derived d ON d.source = gone.id CROSS JOIN journal j ON j.id = d.event WHERE j.kind IN (?2, ?3, ?4))
+		SELECT `+entryColumns+` FROM gone CROSS JOIN journal j ON j.id = gone.id ORDER BY j.sequence`,
+		of, earshot.KindFact, earshot.KindSummary, earshot.KindReminder)
+	_, err = d.eraseEach(ctx, tx, rows, err)
+	return err
 }
 
 // removeOldText removes the old text of a message from a row that was derived from the message.

@@ -33,6 +33,8 @@ type Policy struct {
 	Sight     int `yaml:"sight"`
 	Presence  int `yaml:"presence"`
 	Notice    int `yaml:"notice"`
+	Fact      int `yaml:"fact"`
+	Summary   int `yaml:"summary"`
 }
 
 // A Period is how many days events of a kind are kept.
@@ -47,6 +49,7 @@ func (p Policy) Periods() []Period {
 		{earshot.KindMessage, p.Message}, {earshot.KindUtterance, p.Utterance}, {earshot.KindReply, p.Reply}, {earshot.KindDecision, p.Decision},
 		{earshot.KindUse, p.Use}, {earshot.KindThought, p.Thought}, {earshot.KindFinding, p.Finding}, {earshot.KindMemo, p.Memo},
 		{earshot.KindEdit, p.Edit}, {earshot.KindReminder, p.Reminder}, {earshot.KindSight, p.Sight}, {earshot.KindPresence, p.Presence}, {earshot.KindNotice, p.Notice},
+		{earshot.KindFact, p.Fact}, {earshot.KindSummary, p.Summary},
 	}
 }
 

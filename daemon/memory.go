@@ -1,0 +1,112 @@
+package daemon
+
+import (
+	"context"
+	"time"
+
+	"earshot"
+	"earshot/daemon/access"
+	"earshot/executive"
+	"earshot/executive/command"
+	"earshot/executive/memory"
+	"earshot/executive/remind"
+	"earshot/participants"
+	"earshot/participants/agents"
+)
+
+// loadMemory reads what is remembered.
+func (d *Daemon) loadMemory(ctx context.Context) error {
+	return d.store.Look(ctx, func(v earshot.View) error { return d.memory.Load(ctx, v, time.Now()) })
+}
+
+// find returns those of some events that everybody in an audience may see.
+func (d *Daemon) find(ctx context.Context, a earshot.Audience, ids []earshot.EventID) ([]earshot.Event, error) {
+	return d.store.For(a).Find(ctx, ids)
+}
+
+// A pastReader is the journal as memory reads it.
+type pastReader struct{ *Daemon }
+
+// Unread implements [memory.Journal].
+func (p pastReader) Unread(ctx context.Context, room earshot.RoomID, since time.Time, n int) (ids [][]earshot.EventID, err error) {
+	err = p.store.Look(ctx, func(v earshot.View) (err error) {
+		ids, err = memory.Unread(ctx, v, room, since, n)
+		return err
+	})
+	return ids, err
+}
+
+// Find implements [memory.Journal].
+func (p pastReader) Find(ctx context.Context, a earshot.Audience, ids []earshot.EventID) ([]earshot.Event, error) {
+	return p.find(ctx, a, ids)
+}
+
+// Agenda implements [memory.Journal].
+func (p pastReader) Agenda(ctx context.Context, room earshot.RoomID) (remind.Agenda, error) {
+	return p.agenda(ctx, room)
+}
+
+// keepMemory reads what is new in quiet rooms, until ctx ends.
+func (d *Daemon) keepMemory(ctx context.Context) {
+	k := memory.Consolidator{
+		Index: &d.memory, Journal: pastReader{d}, Model: &d.llm, Settings: d.settings, NewID: d.id, Now: time.Now, Log: d.log,
+		Rests:  d.rests,
+		Agents: d.agents.In,
+		Room: func(id earshot.RoomID) (memory.Room, bool) {
+			r, ok := d.rooms.find(id)
+			return r.Room, ok
+		},
+		Reader: d.memoryOf,
+		People: func(id earshot.ParticipantID) (string, bool, bool) {
+			p, known := d.people.Get(id)
+			return d.people.Name(id), p.Type != participants.Internal && p.Type != participants.AIAssistant, known
+		},
+	}
+	k.Run(ctx)
+}
+
+// rests reports whether nothing more is to be thought unasked today, or on battery.
+func (d *Daemon) rests() bool {
+	p := d.Config().Executive.Parallel
+	return p.RestsOnBattery && d.costs.OnBattery() || p.TokensPerDay > 0 && d.costs.Unasked(time.Now()) >= int64(p.TokensPerDay)
+}
+
+// memoryOf returns the memory agent of an agent, and makes it if there is none. If that cannot be, the
+// agent itself counts as the one that asks.
+func (d *Daemon) memoryOf(ctx context.Context, of agents.Record) earshot.ParticipantID {
+	path, err := agents.ChildPath(of.Path, earshot.PathMemory, 0)
+	if err != nil {
+		return of.ID
+	}
+	if r, err := d.agents.Resolve(ctx, path); err == nil {
+		return r.ID
+	}
+	r, err := d.agents.Spawn(ctx, of.ID, of.Path, earshot.PathMemory, earshot.Profile{})
+	if err != nil {
+		d.log.Debug("an agent has no memory agent", "agent", of.ID, "err", err)
+		return of.ID
+	}
+	return r.ID
+}
+
+// remembered is how people and agents get at what is remembered.
+func (d *Daemon) remembered() memory.Access {
+	return memory.Access{
+		Index: &d.memory, Name: d.people.Name, Find: d.find, NewID: d.id, Now: time.Now,
+		Keep: func(ctx context.Context, e earshot.Event) error {
+			r, ok := d.rooms.find(e.Room)
+			if !ok {
+				return access.NoRoom(e.Room, nil)
+			}
+			return r.Keep(ctx, e)
+		},
+		Erase: func(ctx context.Context, by participants.Participant, e earshot.Event) error {
+			return d.eraser.EraseEvent(ctx, by.ID, e)
+		},
+	}
+}
+
+// memoryTable is the command of a room that shows what is remembered.
+func (d *Daemon) memoryTable(is executive.Room) command.Table {
+	return command.Table{d.remembered().Command(is.ID)}
+}

@@ -1,0 +1,266 @@
+package memory
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"time"
+
+	"earshot"
+	"earshot/executive"
+	"earshot/executive/remind"
+	"earshot/llm"
+	"earshot/participants/agents"
+)
+
+const (
+	retry     = time.Minute      // how long a room waits whose pass gave way or failed
+	restCheck = 10 * time.Minute // how often it is looked whether there may be passes again
+	mostTries = 2                // answers of a model that follow no schema; what it was asked then counts as read
+)
+
+// A Room is a room whose conversations are read. It is safe for concurrent use.
+type Room interface {
+	Still() bool // nobody talks, and nobody waits
+	Mode() (earshot.Mode, <-chan struct{})
+
+	// Record calls make, and puts what it returns on record: all of it, or none. Nothing changes in
+	// the room in between.
+	Record(ctx context.Context, make func(context.Context) ([]earshot.Event, error)) error
+}
+
+// A Journal is read by a Consolidator. Its methods wait for a disk at most, and give up when ctx ends.
+type Journal interface {
+	// Unread returns the oldest events of each conversation of a room that were not read yet, from
+	// since on and at most n of each, in their order.
+	Unread(ctx context.Context, room earshot.RoomID, since time.Time, n int) ([][]earshot.EventID, error)
+
+	// Find returns those of some events that everybody in an audience may see, in their order.
+	Find(ctx context.Context, a earshot.Audience, ids []earshot.EventID) ([]earshot.Event, error)
+
+	// Agenda returns the open reminders of a room.
+	Agenda(ctx context.Context, room earshot.RoomID) (remind.Agenda, error)
+}
+
+// A Consolidator fills an index while nobody talks. All fields are required.
+type Consolidator struct {
+	Index    *Index
+	Journal  Journal
+	Model    llm.Service
+	Settings func() executive.Config
+	Rests    func() bool // today nothing more is to be thought unasked
+	Room     func(earshot.RoomID) (Room, bool)
+	Agents   func(earshot.RoomID) []agents.Record                          // of a room, the main one first
+	Reader   func(context.Context, agents.Record) earshot.ParticipantID    // the memory agent of an agent
+	People   func(earshot.ParticipantID) (name string, person, known bool) // who somebody is
+	NewID    func() earshot.EventID
+	Now      func() time.Time
+	Log      *slog.Logger
+
+	tries map[earshot.EventID]int // by the first event of what was to be read
+}
+
+// Run reads what is new in rooms that have been quiet, until ctx ends.
+func (k *Consolidator) Run(ctx context.Context) {
+	k.tries = make(map[earshot.EventID]int)
+	for ctx.Err() == nil {
+		set := k.Settings()
+		wait := restCheck
+		if set.Enabled && set.Memory.Enabled && !k.Rests() {
+			now := k.Now()
+			room, at, due := k.Index.due(now, set.Memory.Quiet.Duration())
+			if due {
+				k.visit(ctx, set, room)
+				continue
+			}
+			if !at.IsZero() {
+				wait = at.Sub(now)
+			}
+		}
+		timer := time.NewTimer(wait)
+		select {
+		case <-ctx.Done():
+		case <-k.Index.woken():
+		case <-timer.C:
+		}
+		timer.Stop()
+	}
+}
+
+// visit makes one pass in a room, and notes when to come again.
+func (k *Consolidator) visit(ctx context.Context, set executive.Config, id earshot.RoomID) {
+	since, now := k.Index.touched(id), k.Now()
+	again := now.Add(retry - set.Memory.Quiet.Duration())
+	room, open := k.Room(id)
+	if open {
+		if mode, _ := room.Mode(); !mode.Answers() || !room.Still() {
+			k.Index.settle(id, since, again)
+			return
+		}
+		more, err := k.pass(ctx, set, room, id)
+		switch {
+		case err != nil:
+			k.Log.Debug("what was said is not remembered yet", "room", id, "err", err)
+		case more:
+			return // at once
+		default:
+			again = time.Time{}
+		}
+		k.Index.settle(id, since, again)
+		return
+	}
+	k.Index.settle(id, since, time.Time{}) // until something is said there again
+}
+
+// pass reads one stretch of one conversation of a room. It reports whether there was one.
+func (k *Consolidator) pass(ctx context.Context, set executive.Config, room Room, id earshot.RoomID) (more bool, err error) {
+	circles, err := k.Journal.Unread(ctx, id, k.Now().Add(-oldest), mostRead)
+	if err != nil {
+		return false, err
+	}
+	for _, ids := range circles {
+		for _, a := range k.Agents(id) {
+			audience := earshot.Audience{Room: id}.With(a.ID)
+			events, err := k.Journal.Find(ctx, audience, ids)
+			if err != nil {
+				return false, err
+			}
+			if len(events) == len(ids) && slices.ContainsFunc(events, k.byPerson) {
+				return true, k.read(ctx, set, room, a, newReading(events, k.name))
+			}
+		}
+	}
+	return false, nil
+}
+
+// byPerson reports whether a person has said something: what agents say alone is worth no memory.
+func (k *Consolidator) byPerson(e earshot.Event) bool {
+	_, person, _ := k.People(e.Author)
+	return person
+}
+
+func (k *Consolidator) name(id earshot.ParticipantID) string {
+	name, _, _ := k.People(id)
+	return name
+}
+
+// read has a model read something for an agent, and keeps what it finds.
+func (k *Consolidator) read(ctx context.Context, set executive.Config, room Room, a agents.Record, r reading) error {
+	began := k.Now()
+	by := k.Reader(ctx, a)
+	m, err := k.find(ctx, set, by, r)
+	if errors.Is(err, errAnswer) {
+		first := r.events[0].ID
+		if k.tries[first]++; k.tries[first] < mostTries {
+			return err
+		}
+		delete(k.tries, first)
+		m, err = memory{}, nil
+	}
+	if err != nil {
+		return err
+	}
+	err = room.Record(ctx, func(ctx context.Context) ([]earshot.Event, error) {
+		if err := k.unchanged(ctx, a, r); err != nil {
+			return nil, err
+		}
+		agenda, err := k.Journal.Agenda(ctx, r.events[0].Room)
+		if err != nil {
+			return nil, err
+		}
+		base := earshot.Event{At: k.Now(), Room: r.events[0].Room, Author: a.ID, Visibility: r.visibility()}
+		return m.events(r, base, k.NewID, func(who earshot.ParticipantID, due time.Time, text earshot.Text) error {
+			return agenda.Check(k.Now(), who, due, text)
+		}), nil
+	})
+	if err != nil {
+		return err
+	}
+	k.Log.Info("something is remembered", "room", r.events[0].Room, "read", len(r.events), "facts", len(m.facts), "latency", k.Now().Sub(began))
+	return nil
+}
+
+var errChanged = errors.New("what was read has changed since")
+
+// unchanged returns an error if what was read has been erased or revised since.
+func (k *Consolidator) unchanged(ctx context.Context, a agents.Record, r reading) error {
+	var ids []earshot.EventID
+	for _, e := range r.events {
+		ids = append(ids, e.ID)
+	}
+	now, err := k.Journal.Find(ctx, earshot.Audience{Room: r.events[0].Room}.With(a.ID), ids)
+	if err != nil {
+		return err
+	}
+	if !slices.EqualFunc(now, r.events, func(a, b earshot.Event) bool { return a.ID == b.ID && Words(a) == Words(b) }) {
+		return errChanged
+	}
+	return nil
+}
+
+// find asks the model what is worth remembering, and what that contradicts.
+func (k *Consolidator) find(ctx context.Context, set executive.Config, by earshot.ParticipantID, r reading) (m memory, err error) {
+	answer, err := k.ask(ctx, set, by, r.prompt(), r.schema())
+	if err != nil {
+		return m, err
+	}
+	m, refused, err := r.parse([]byte(answer))
+	if err != nil {
+		return m, err
+	}
+	if refused > 0 {
+		k.Log.Debug("facts were refused", "room", r.events[0].Room, "facts", refused)
+	}
+	var old []*Known
+	v, newest := r.visibility(), r.events[len(r.events)-1].At
+	var fresh memory
+	for i, f := range m.facts {
+		similar, same := k.Index.similar(r.events[0].Room, v, f, k.Now())
+		if same {
+			continue
+		}
+		fresh.facts, fresh.rest, fresh.owed = append(fresh.facts, f), append(fresh.rest, m.rest[i]), append(fresh.owed, m.owed[i])
+		for _, s := range similar {
+			later := s.Since.After(newest) // what is read again contradicts nothing that was said later
+			if !later && !slices.ContainsFunc(old, func(had *Known) bool { return had.Event.ID == s.Event.ID }) {
+				old = append(old, s)
+			}
+		}
+	}
+	fresh.summary = m.summary
+	if len(old) == 0 {
+		return fresh, nil
+	}
+	messages, schema := comparison(fresh.facts, old)
+	if answer, err = k.ask(ctx, set, by, messages, schema); err != nil {
+		return m, err
+	}
+	if err := replace(fresh.facts, old, []byte(answer)); err != nil {
+		k.Log.Debug("it is not known what new facts contradict", "room", r.events[0].Room, "err", err)
+	}
+	return fresh, nil
+}
+
+// answerTokens is where a longer answer is broken off: more than the longest valid one has.
+const answerTokens = 2048
+
+// ask asks the model of the role for an answer that follows a schema.
+func (k *Consolidator) ask(ctx context.Context, set executive.Config, by earshot.ParticipantID, messages []llm.Message, schema []byte) (string, error) {
+	engine, model := set.LLM.For("memory", "", "")
+	var text strings.Builder
+	for d, err := range k.Model.Stream(ctx, &llm.Request{
+		Engine: engine, Model: model, Messages: messages, Schema: schema, MaxTokens: answerTokens, Priority: llm.Memory,
+		Origin: llm.Origin{Agent: string(by), Unasked: true},
+	}) {
+		if err != nil {
+			return "", fmt.Errorf("asking what to remember: %w", err)
+		}
+		if text.WriteString(d.Text); text.Len() > mostAnswer {
+			return "", errAnswer
+		}
+	}
+	return text.String(), nil
+}
