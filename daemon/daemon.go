@@ -76,7 +76,7 @@ type Daemon struct {
 	costs    health.Costs   // of the models
 	eraser   *erase.Eraser  // erases what is to be forgotten
 	previews forgetPreviews // previews of what would be forgotten
-	memory   memory.Index   // what the agents remember
+	memory   *memory.Index  // what the agents remember
 
 	mu       sync.Mutex
 	works    []string
@@ -133,7 +133,7 @@ func Open(ctx context.Context, cfg *config.Config, o Options) (*Daemon, error) {
 	if cfg.Store.Directory == "" { // other unset paths have their usual places, too
 		config.Place(cfg)
 	}
-	d := &Daemon{log: log, id: store.NewIDs(), options: o}
+	d := &Daemon{log: log, id: store.NewIDs(), options: o, memory: memory.NewIndex()}
 	d.costs.PowerSupplies = o.PowerSupplies
 	d.current.Store(cfg)
 	d.measure(cfg)
@@ -170,7 +170,7 @@ func (d *Daemon) openJournal(ctx context.Context, c store.Config) (err error) {
 	if err := d.openVoices(ctx); err != nil {
 		return errors.Join(err, d.store.Close())
 	}
-	if err := d.loadMemory(ctx); err != nil {
+	if err := d.store.Look(ctx, func(v earshot.View) error { return d.memory.Load(ctx, v, time.Now()) }); err != nil {
 		return errors.Join(err, d.store.Close())
 	}
 	d.openEraser()

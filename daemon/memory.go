@@ -14,16 +14,6 @@ import (
 	"earshot/participants/agents"
 )
 
-// loadMemory reads what is remembered.
-func (d *Daemon) loadMemory(ctx context.Context) error {
-	return d.store.Look(ctx, func(v earshot.View) error { return d.memory.Load(ctx, v, time.Now()) })
-}
-
-// find returns those of some events that everybody in an audience may see.
-func (d *Daemon) find(ctx context.Context, a earshot.Audience, ids []earshot.EventID) ([]earshot.Event, error) {
-	return d.store.For(a).Find(ctx, ids)
-}
-
 // A pastReader is the journal as memory reads it.
 type pastReader struct{ *Daemon }
 
@@ -38,7 +28,7 @@ func (p pastReader) Unread(ctx context.Context, room earshot.RoomID, since time.
 
 // Find implements [memory.Journal].
 func (p pastReader) Find(ctx context.Context, a earshot.Audience, ids []earshot.EventID) ([]earshot.Event, error) {
-	return p.find(ctx, a, ids)
+	return p.store.For(a).Find(ctx, ids)
 }
 
 // Agenda implements [memory.Journal].
@@ -49,7 +39,7 @@ func (p pastReader) Agenda(ctx context.Context, room earshot.RoomID) (remind.Age
 // keepMemory reads what is new in quiet rooms, until ctx ends.
 func (d *Daemon) keepMemory(ctx context.Context) {
 	k := memory.Consolidator{
-		Index: &d.memory, Journal: pastReader{d}, Model: &d.llm, Settings: d.settings, NewID: d.id, Now: time.Now, Log: d.log,
+		Index: d.memory, Journal: pastReader{d}, Model: &d.llm, Settings: d.settings, NewID: d.id, Now: time.Now, Log: d.log,
 		Rests:  d.rests,
 		Agents: d.agents.In,
 		Room: func(id earshot.RoomID) (memory.Room, bool) {
@@ -92,7 +82,7 @@ func (d *Daemon) memoryOf(ctx context.Context, of agents.Record) earshot.Partici
 // remembered is how people and agents get at what is remembered.
 func (d *Daemon) remembered() memory.Access {
 	return memory.Access{
-		Index: &d.memory, Name: d.people.Name, Find: d.find, NewID: d.id, Now: time.Now,
+		Index: d.memory, Name: d.people.Name, Find: pastReader{d}.Find, NewID: d.id, Now: time.Now,
 		Keep: func(ctx context.Context, e earshot.Event) error {
 			r, ok := d.rooms.find(e.Room)
 			if !ok {

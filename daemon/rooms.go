@@ -112,7 +112,7 @@ func (d *Daemon) newRoomEntry(ctx context.Context, is executive.Room) (roomEntry
 		},
 		Scenery:   func(ctx context.Context) ([]earshot.Event, error) { return d.readScene(ctx, is.ID) },
 		Corrected: d.corrected,
-		Memory:    &d.memory,
+		Memory:    d.memory,
 		Erased:    d.erased,
 		Enters:    func(p participants.Participant) error { return d.gate.MayBeIn(p, now()) },
 		Lasts:     is.Provider == access.Discord,

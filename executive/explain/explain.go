@@ -183,11 +183,8 @@ func words(a api.ExplainedDecision, several bool) string {
 	if a.Failed {
 		end = "\n          It failed: " + cmp.Or(a.Fault, "something went wrong")
 	}
-	for i, n := range a.Knew {
-		end += fmt.Sprintf(map[bool]string{true: "\n          It remembered %d", false: ", %d"}[i == 0], n)
-	}
 	if len(a.Knew) > 0 {
-		end += fmt.Sprintf(": /memory show %d", a.Knew[0])
+		end += fmt.Sprintf("\n          It remembered %s: /memory show %d", strings.Trim(fmt.Sprint(a.Knew), "[]"), a.Knew[0])
 	}
 	if len(a.Reasons) > 1 {
 		return about + who + " " + did(a) + " because\n          - " + strings.Join(a.Reasons, "\n          - ") + end

@@ -57,7 +57,7 @@ func (c Access) do(ctx context.Context, call command.Call) (string, error) {
 	n, text, _ := strings.Cut(rest, " ")
 	number, err := strconv.ParseInt(n, 10, 64)
 	all := c.Index.All(call.Audience, c.Now(), true)
-	i := slices.IndexFunc(all, func(k *Known) bool { return k.Event.Sequence == number })
+	i := slices.IndexFunc(all, func(k Known) bool { return k.Event.Sequence == number })
 	switch {
 	case err != nil || verb != "show" && verb != "edit" && verb != "forget":
 		return "", errors.New("write /memory, /memory all, /memory find WORDS, /memory show N, /memory edit N TEXT or /memory forget N")
@@ -77,7 +77,7 @@ func (c Access) do(ctx context.Context, call command.Call) (string, error) {
 
 // mayChange says why somebody may not change a fact: it is for operators, whom it is about, who said
 // what it rests on, and those who share a secret.
-func (c Access) mayChange(ctx context.Context, call command.Call, k *Known) error {
+func (c Access) mayChange(ctx context.Context, call command.Call, k Known) error {
 	by := call.By
 	if by.Voice() || by.ID == participants.Generic {
 		return errors.New("a voice alone is not enough to change what is remembered; say who you are, with --identity NAME")
@@ -96,7 +96,7 @@ func (c Access) mayChange(ctx context.Context, call command.Call, k *Known) erro
 }
 
 // edit replaces a fact by what a person says instead. The old one stays on record.
-func (c Access) edit(ctx context.Context, by participants.Participant, k *Known, text string) (string, error) {
+func (c Access) edit(ctx context.Context, by participants.Participant, k Known, text string) (string, error) {
 	words := earshot.Text(plain(text))
 	switch {
 	case words == "":
@@ -114,7 +114,7 @@ func (c Access) edit(ctx context.Context, by participants.Participant, k *Known,
 }
 
 // list tells facts to people.
-func (c Access) list(all []*Known) string {
+func (c Access) list(all []Known) string {
 	if len(all) == 0 {
 		return "I remember nothing of that; what is said here is read when it has been quiet for a while."
 	}
@@ -130,7 +130,7 @@ func (c Access) list(all []*Known) string {
 }
 
 // tell tells a fact in a line.
-func (c Access) tell(k *Known) string {
+func (c Access) tell(k Known) string {
 	notes := []string{fmt.Sprintf("%.0f %% sure", 100*k.Confidence)}
 	if !k.Until.IsZero() {
 		notes = append(notes, "until "+k.Until.Local().Format("2006-01-02"))
@@ -138,7 +138,7 @@ func (c Access) tell(k *Known) string {
 	if !k.Due.IsZero() {
 		notes = append(notes, "due "+k.Due.Local().Format("2006-01-02 15:04"))
 	}
-	if c.Index.isReplaced(k) {
+	if k.replaced {
 		notes = append(notes, "replaced since")
 	}
 	if k.Event.Visibility.Scope == earshot.Private {
@@ -147,21 +147,14 @@ func (c Access) tell(k *Known) string {
 	return fmt.Sprintf("%d  %s  %s (%s)", k.Event.Sequence, k.Since.Local().Format("2006-01-02"), string(k.Text), strings.Join(notes, ", "))
 }
 
-// isReplaced reports whether another fact stands for one.
-func (x *Index) isReplaced(k *Known) bool {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	return x.shelf(k.Event.Room).replaced[k.Event.ID] > 0
-}
-
 // show tells a fact, what it replaces, and what it rests on.
-func (c Access) show(ctx context.Context, a earshot.Audience, k *Known) (string, error) {
+func (c Access) show(ctx context.Context, a earshot.Audience, k Known) (string, error) {
 	from, err := c.Find(ctx, a, append(slices.Clip(k.Event.Sources), k.Replaces))
 	if err != nil {
 		return "", err
 	}
 	var b strings.Builder
-	b.WriteString(c.tell(k) + "\nPut down by " + c.Name(k.Author()))
+	b.WriteString(c.tell(k) + "\nPut down by " + c.Name(k.Event.Author))
 	for i, who := range k.About {
 		b.WriteString(map[bool]string{true: ", about ", false: " and "}[i == 0] + c.Name(who))
 	}

@@ -70,20 +70,17 @@ func (k *Consolidator) Run(ctx context.Context) {
 		set := k.Settings()
 		wait := restCheck
 		if set.Enabled && set.Memory.Enabled && !k.Rests() {
-			now := k.Now()
-			room, at, due := k.Index.due(now, set.Memory.Quiet.Duration())
-			if due {
-				k.visit(ctx, set, room)
-				continue
-			}
-			if !at.IsZero() {
-				wait = at.Sub(now)
+			if room, since := k.Index.due(); !since.IsZero() {
+				if wait = since.Add(set.Memory.Quiet.Duration()).Sub(k.Now()); wait <= 0 {
+					k.visit(ctx, set, room, since)
+					continue
+				}
 			}
 		}
 		timer := time.NewTimer(wait)
 		select {
 		case <-ctx.Done():
-		case <-k.Index.woken():
+		case <-k.Index.news:
 		case <-timer.C:
 		}
 		timer.Stop()
@@ -91,17 +88,15 @@ func (k *Consolidator) Run(ctx context.Context) {
 }
 
 // visit makes one pass in a room, and notes when to come again.
-func (k *Consolidator) visit(ctx context.Context, set executive.Config, id earshot.RoomID) {
-	since, now := k.Index.touched(id), k.Now()
-	again := now.Add(retry - set.Memory.Quiet.Duration())
+func (k *Consolidator) visit(ctx context.Context, set executive.Config, id earshot.RoomID, since time.Time) {
+	again := k.Now().Add(retry - set.Memory.Quiet.Duration())
 	room, open := k.Room(id)
-	if open {
-		if mode, _ := room.Mode(); !mode.Answers() || !room.Still() {
-			k.Index.settle(id, since, again)
-			return
-		}
-		more, err := k.pass(ctx, set, room, id)
-		switch {
+	if !open {
+		k.Index.settle(id, since, time.Time{}) // until something is said there again
+		return
+	}
+	if mode, _ := room.Mode(); mode.Answers() && room.Still() {
+		switch more, err := k.pass(ctx, set, room, id); {
 		case err != nil:
 			k.Log.Debug("what was said is not remembered yet", "room", id, "err", err)
 		case more:
@@ -109,10 +104,8 @@ func (k *Consolidator) visit(ctx context.Context, set executive.Config, id earsh
 		default:
 			again = time.Time{}
 		}
-		k.Index.settle(id, since, again)
-		return
 	}
-	k.Index.settle(id, since, time.Time{}) // until something is said there again
+	k.Index.settle(id, since, again)
 }
 
 // pass reads one stretch of one conversation of a room. It reports whether there was one.
@@ -183,20 +176,14 @@ func (k *Consolidator) read(ctx context.Context, set executive.Config, room Room
 	return nil
 }
 
-var errChanged = errors.New("what was read has changed since")
-
 // unchanged returns an error if what was read has been erased or revised since.
 func (k *Consolidator) unchanged(ctx context.Context, a agents.Record, r reading) error {
-	var ids []earshot.EventID
-	for _, e := range r.events {
-		ids = append(ids, e.ID)
-	}
-	now, err := k.Journal.Find(ctx, earshot.Audience{Room: r.events[0].Room}.With(a.ID), ids)
+	now, err := k.Journal.Find(ctx, earshot.Audience{Room: r.events[0].Room}.With(a.ID), identifiers(r.events))
 	if err != nil {
 		return err
 	}
 	if !slices.EqualFunc(now, r.events, func(a, b earshot.Event) bool { return a.ID == b.ID && Words(a) == Words(b) }) {
-		return errChanged
+		return errors.New("what was read has changed since")
 	}
 	return nil
 }
@@ -214,34 +201,28 @@ func (k *Consolidator) find(ctx context.Context, set executive.Config, by earsho
 	if refused > 0 {
 		k.Log.Debug("facts were refused", "room", r.events[0].Room, "facts", refused)
 	}
-	var old []*Known
+	var old []Known
 	v, newest := r.visibility(), r.events[len(r.events)-1].At
-	var fresh memory
-	for i, f := range m.facts {
-		similar, same := k.Index.similar(r.events[0].Room, v, f, k.Now())
-		if same {
-			continue
-		}
-		fresh.facts, fresh.rest, fresh.owed = append(fresh.facts, f), append(fresh.rest, m.rest[i]), append(fresh.owed, m.owed[i])
-		for _, s := range similar {
-			later := s.Since.After(newest) // what is read again contradicts nothing that was said later
-			if !later && !slices.ContainsFunc(old, func(had *Known) bool { return had.Event.ID == s.Event.ID }) {
+	m.facts = slices.DeleteFunc(m.facts, func(f found) bool {
+		similar, same := k.Index.similar(r.events[0].Room, v, f.Fact, k.Now())
+		for _, s := range similar { // what is read again contradicts nothing that was said later
+			if !s.Since.After(newest) && !slices.ContainsFunc(old, func(had Known) bool { return had.Event.ID == s.Event.ID }) {
 				old = append(old, s)
 			}
 		}
+		return same
+	})
+	if len(old)*len(m.facts) == 0 {
+		return m, nil
 	}
-	fresh.summary = m.summary
-	if len(old) == 0 {
-		return fresh, nil
-	}
-	messages, schema := comparison(fresh.facts, old)
+	messages, schema := comparison(m.facts, old)
 	if answer, err = k.ask(ctx, set, by, messages, schema); err != nil {
 		return m, err
 	}
-	if err := replace(fresh.facts, old, []byte(answer)); err != nil {
+	if err := replace(m.facts, old, []byte(answer)); err != nil {
 		k.Log.Debug("it is not known what new facts contradict", "room", r.events[0].Room, "err", err)
 	}
-	return fresh, nil
+	return m, nil
 }
 
 // answerTokens is where a longer answer is broken off: more than the longest valid one has.

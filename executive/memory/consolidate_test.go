@@ -70,7 +70,7 @@ func (d *den) open() {
 	if err != nil {
 		d.tb.Fatal(err)
 	}
-	d.store, d.index = s, new(Index)
+	d.store, d.index = s, NewIndex()
 	if err := s.Look(context.Background(), func(v earshot.View) error { return d.index.Load(context.Background(), v, time.Now()) }); err != nil {
 		d.tb.Fatal(err)
 	}
@@ -452,7 +452,7 @@ func TestNothingLeaks(t *testing.T) {
 	})
 }
 
-func sequences(all []*Known) (n []int64) {
+func sequences(all []Known) (n []int64) {
 	for _, k := range all {
 		n = append(n, k.Event.Sequence)
 	}

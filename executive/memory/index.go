@@ -14,22 +14,29 @@ import (
 )
 
 // An Index has what is remembered in all rooms. It follows the journal by [Index.Take] and
-// [Index.Forget]. The zero value is empty. It is safe for concurrent use, and waits for nothing.
+// [Index.Forget]. It is safe for concurrent use, and waits for nothing. A nil Index is empty.
 type Index struct {
 	mu        lockorder.Mutex[lockorder.Leaf]
 	facts     map[earshot.EventID]*Known
-	summaries map[earshot.EventID]earshot.Event
+	summaries []earshot.Event // in the order of the journal
 	rooms     map[earshot.RoomID]*shelf
-	news      chan struct{}
+	touched   map[earshot.RoomID]time.Time // when something was said that is to be read
+	news      chan struct{}                // receives when something was said
 }
 
-// A shelf is what is remembered in one room.
+// NewIndex returns an empty index.
+func NewIndex() *Index {
+	return &Index{
+		facts: make(map[earshot.EventID]*Known), rooms: make(map[earshot.RoomID]*shelf),
+		touched: make(map[earshot.RoomID]time.Time), news: make(chan struct{}, 1),
+	}
+}
+
+// A shelf has the facts of one room, in the order of the journal.
 type shelf struct {
-	byKey     map[string][]*Known // in the order of the journal
-	byPerson  map[earshot.ParticipantID][]*Known
-	replaced  map[earshot.EventID]int // by how many facts each is
-	summaries []earshot.Event         // in the order of the journal
-	touched   time.Time               // when something was said that is to be read; zero if all is read
+	byKey    map[string][]*Known
+	byPerson map[earshot.ParticipantID][]*Known
+	replaced map[earshot.EventID]int // by how many facts each is
 }
 
 const (
@@ -44,13 +51,6 @@ const (
 )
 
 func (x *Index) shelf(room earshot.RoomID) *shelf {
-	if x.rooms == nil {
-		x.rooms = make(map[earshot.RoomID]*shelf)
-		x.facts, x.summaries = make(map[earshot.EventID]*Known), make(map[earshot.EventID]earshot.Event)
-	}
-	if x.news == nil {
-		x.news = make(chan struct{}, 1)
-	}
 	s := x.rooms[room]
 	if s == nil {
 		s = &shelf{byKey: make(map[string][]*Known), byPerson: make(map[earshot.ParticipantID][]*Known), replaced: make(map[earshot.EventID]int)}
@@ -59,8 +59,7 @@ func (x *Index) shelf(room earshot.RoomID) *shelf {
 	return s
 }
 
-// Take takes in an event on record at now, and returns what it knows to be erased because of it. A nil
-// Index takes in nothing.
+// Take takes in an event on record at now, and returns what it knows to be erased because of it.
 func (x *Index) Take(e earshot.Event, now time.Time) (gone []earshot.EventID) {
 	if x == nil {
 		return nil
@@ -71,7 +70,7 @@ func (x *Index) Take(e earshot.Event, now time.Time) (gone []earshot.EventID) {
 	case earshot.Fact:
 		x.add(known(e, b))
 	case earshot.Summary:
-		x.addSummary(e)
+		x.summaries = append(x.summaries, e)
 	case earshot.Tombstone:
 		x.remove(e.ID)
 	case earshot.Revision:
@@ -107,7 +106,7 @@ func (x *Index) Forget(room earshot.RoomID, gone []earshot.EventID, now time.Tim
 
 // touch notes that something in a room is to be read.
 func (x *Index) touch(room earshot.RoomID, now time.Time) {
-	x.shelf(room).touched = now
+	x.touched[room] = now
 	select {
 	case x.news <- struct{}{}:
 	default: // it is awake already
@@ -131,21 +130,9 @@ func (x *Index) add(k *Known) {
 	}
 }
 
-func (x *Index) addSummary(e earshot.Event) {
-	s := x.shelf(e.Room)
-	if _, has := x.summaries[e.ID]; !has {
-		x.summaries[e.ID] = e
-		s.summaries = append(s.summaries, e)
-	}
-}
-
 func (x *Index) remove(ids ...earshot.EventID) {
+	x.summaries = slices.DeleteFunc(x.summaries, func(e earshot.Event) bool { return slices.Contains(ids, e.ID) })
 	for _, id := range ids {
-		if e, is := x.summaries[id]; is {
-			delete(x.summaries, id)
-			s := x.shelf(e.Room)
-			s.summaries = slices.DeleteFunc(s.summaries, func(had earshot.Event) bool { return had.ID == id })
-		}
 		k := x.facts[id]
 		if k == nil {
 			continue
@@ -170,9 +157,9 @@ func (x *Index) madeOf(of earshot.EventID) (made []earshot.EventID) {
 	from := func(e earshot.Event) bool {
 		return !is[e.ID] && slices.ContainsFunc(e.Sources, func(id earshot.EventID) bool { return is[id] })
 	}
-	for id, e := range x.summaries {
+	for _, e := range x.summaries {
 		if from(e) {
-			made, is[id] = append(made, id), true
+			made, is[e.ID] = append(made, e.ID), true
 		}
 	}
 	for again := true; again; { // a correction is made from a fact
@@ -201,20 +188,16 @@ type Query struct {
 
 // Lookup returns the facts that hold and that everybody in an audience may know, the most relevant
 // first, and the newest summaries, oldest first, for which a third of the bytes is.
-func (x *Index) Lookup(q Query) (facts []*Known, summaries []earshot.Event) {
+func (x *Index) Lookup(q Query) (facts []Known, summaries []earshot.Event) {
 	if x == nil {
 		return nil, nil
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	s := x.rooms[q.Audience.Room]
-	if s == nil {
-		return nil, nil
-	}
 	left := q.Bytes
-	for _, e := range slices.Backward(s.summaries) {
+	for _, e := range slices.Backward(x.summaries) {
 		b := e.Body.(earshot.Summary)
-		if q.Before == 0 || b.Upto >= q.Before || b.Text == "" || !e.Visibility.Allows(q.Audience) {
+		if e.Room != q.Audience.Room || b.Upto >= q.Before || b.Text == "" || !e.Visibility.Allows(q.Audience) {
 			continue
 		}
 		if q.Bytes-left+len(b.Text) > q.Bytes/3 {
@@ -224,20 +207,17 @@ func (x *Index) Lookup(q Query) (facts []*Known, summaries []earshot.Event) {
 		summaries = append(summaries, e)
 	}
 	slices.Reverse(summaries)
-	for _, k := range s.rank(q) {
+	for _, k := range x.shelf(q.Audience.Room).rank(q) {
 		if len(facts) >= q.Most {
 			break
 		}
 		if left -= len(k.Text) + overhead; left < 0 {
 			break
 		}
-		facts = append(facts, copied(k))
+		facts = append(facts, *k)
 	}
 	return facts, summaries
 }
-
-// copied returns a fact that others may keep.
-func copied(k *Known) *Known { c := *k; return &c }
 
 // overhead is how many bytes stand around the words of each line of a prompt.
 const overhead = 48
@@ -292,16 +272,17 @@ func (s *shelf) rank(q Query) []*Known {
 
 // All returns the facts of a room that everybody in an audience may know, in the order of the journal;
 // with those that no longer hold if past is set.
-func (x *Index) All(a earshot.Audience, now time.Time, past bool) (all []*Known) {
+func (x *Index) All(a earshot.Audience, now time.Time, past bool) (all []Known) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	s := x.rooms[a.Room]
 	for _, k := range x.facts {
-		if s != nil && k.Event.Room == a.Room && k.Event.Visibility.Allows(a) && (past || k.holds(now) && s.replaced[k.Event.ID] == 0) {
-			all = append(all, copied(k))
+		is := *k
+		is.replaced = x.shelf(a.Room).replaced[k.Event.ID] > 0
+		if k.Event.Room == a.Room && k.Event.Visibility.Allows(a) && (past || k.holds(now) && !is.replaced) {
+			all = append(all, is)
 		}
 	}
-	slices.SortFunc(all, func(a, b *Known) int { return cmp.Compare(a.Event.Sequence, b.Event.Sequence) })
+	slices.SortFunc(all, func(a, b Known) int { return cmp.Compare(a.Event.Sequence, b.Event.Sequence) })
 	return all
 }
 
@@ -310,74 +291,56 @@ const mostSimilar = 6
 
 // similar returns the facts that exactly the same people may know and that have most to do with a new
 // one; same is set if one of them says the same.
-func (x *Index) similar(room earshot.RoomID, v earshot.Visibility, f earshot.Fact, now time.Time) (some []*Known, same bool) {
+func (x *Index) similar(room earshot.RoomID, v earshot.Visibility, f earshot.Fact, now time.Time) (some []Known, same bool) {
 	reader := earshot.Audience{Room: room, Members: v.Members}
 	if v.Scope != earshot.Private {
 		reader = earshot.Audience{Room: room, Agents: v.Agents}
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	s := x.rooms[room]
-	if s == nil {
-		return nil, false
-	}
-	for _, k := range s.rank(Query{Audience: reader, Words: f.Subject + " " + f.Text, At: now}) {
-		if !sameReaders(k.Event.Visibility, v) {
+	for _, k := range x.shelf(room).rank(Query{Audience: reader, Words: f.Subject + " " + f.Text, At: now}) {
+		if circle(k.Event.Visibility) != circle(v) {
 			continue
 		}
 		if language.SameWords(k.Text, f.Text) {
 			return nil, true
 		}
-		if some = append(some, copied(k)); len(some) == mostSimilar {
+		if some = append(some, *k); len(some) == mostSimilar {
 			break
 		}
 	}
 	return some, false
 }
 
-// due returns a room that has been quiet for a while at now and has something to read, and otherwise
-// when one will be; the zero time means not before something is said.
-func (x *Index) due(now time.Time, quiet time.Duration) (room earshot.RoomID, at time.Time, ok bool) {
+// due returns the room in which something was said that is to be read, and when, and since when nothing
+// was: of several, the one that has waited longest. The time is zero if there is none.
+func (x *Index) due() (room earshot.RoomID, since time.Time) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	for id, s := range x.rooms {
-		if s.touched.IsZero() {
-			continue
-		}
-		if t := s.touched.Add(quiet); at.IsZero() || t.Before(at) {
-			room, at = id, t
+	for id, at := range x.touched {
+		if since.IsZero() || at.Before(since) {
+			room, since = id, at
 		}
 	}
-	return room, at, !at.IsZero() && !at.After(now)
+	return room, since
 }
 
-// touched returns when something was said that is to be read.
-func (x *Index) touched(room earshot.RoomID) time.Time {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	return x.shelf(room).touched
-}
-
-// settle notes that a room is to be looked at again after a time, or not at all if it is zero, unless
-// something was said there since.
+// settle notes that a room is to be looked at again as if something was said at a time, or not at all
+// if that is zero, unless something was said there since.
 func (x *Index) settle(room earshot.RoomID, since, again time.Time) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if s := x.shelf(room); s.touched.Equal(since) {
-		s.touched = again
+	switch {
+	case !x.touched[room].Equal(since):
+	case again.IsZero():
+		delete(x.touched, room)
+	default:
+		x.touched[room] = again
 	}
 }
 
-// woken is received from when something was said.
-func (x *Index) woken() <-chan struct{} {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	x.shelf("")
-	return x.news
-}
-
 // Prompt returns how what is known stands in the prompt of an agent; empty if nothing is.
-func Prompt(facts []*Known, summaries []earshot.Event, now time.Time) string {
+func Prompt(facts []Known, summaries []earshot.Event, now time.Time) string {
 	if len(facts)+len(summaries) == 0 {
 		return ""
 	}

@@ -15,6 +15,7 @@
 package memory
 
 import (
+	"encoding/json"
 	"slices"
 	"strings"
 	"time"
@@ -30,13 +31,11 @@ type Known struct {
 	Event earshot.Event
 	earshot.Fact
 
-	used   int // how many replies have repeated it
-	usedAt time.Time
-	keys   []string
+	used     int // how many replies have repeated it since the program began
+	usedAt   time.Time
+	keys     []string
+	replaced bool
 }
-
-// Author returns who has put it down: an agent, or a person who corrected it.
-func (k *Known) Author() earshot.ParticipantID { return k.Event.Author }
 
 // known returns the fact that an event records.
 func known(e earshot.Event, f earshot.Fact) *Known {
@@ -71,36 +70,18 @@ func keys(text string) (all []string) {
 
 // repeats reports whether a reply says most of the words of a fact.
 func (k *Known) repeats(reply earshot.Text) bool {
-	said, n := keys(string(reply)), 0
-	for _, w := range k.keys {
-		if slices.Contains(said, w) {
-			n++
-		}
-	}
+	said := keys(string(reply))
+	n := len(slices.DeleteFunc(slices.Clone(k.keys), func(w string) bool { return !slices.Contains(said, w) }))
 	return n > 0 && 2*n >= len(k.keys)
 }
 
-// sameReaders reports whether exactly the same people and agents may see two things.
-func sameReaders(v, w earshot.Visibility) bool { return circle(v) == circle(w) }
-
 // circle returns the name of all who may see something.
 func circle(v earshot.Visibility) string {
-	var b strings.Builder
-	if v.Scope == earshot.Private {
-		b.WriteString("private\n")
-		writeSorted(&b, v.Members)
-	}
-	if v.Agents != nil {
-		b.WriteString("agents\n")
-		writeSorted(&b, v.Agents)
-	}
-	return b.String()
-}
-
-func writeSorted(b *strings.Builder, ids []earshot.ParticipantID) {
-	for _, id := range slices.Compact(slices.Sorted(slices.Values(ids))) {
-		b.WriteString(string(id) + "\n")
-	}
+	v.Members, v.Agents = slices.Clone(v.Members), slices.Clone(v.Agents)
+	slices.Sort(v.Members)
+	slices.Sort(v.Agents)
+	name, _ := json.Marshal(v) // of strings
+	return string(name)
 }
 
 // Words returns what is remembered of an event: what somebody wrote, said to an agent, or heard from

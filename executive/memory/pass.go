@@ -104,13 +104,10 @@ func labels(prefix string, n int) string {
 	return strings.Join(all, ",")
 }
 
-// labelled returns what a label names among some things.
-func labelled[T any](prefix, label string, all []T) (is T, ok bool) {
+// position returns which of n things a label names.
+func position(prefix, label string, n int) (int, bool) {
 	i, err := strconv.Atoi(strings.TrimPrefix(label, prefix))
-	if err != nil || i < 1 || i > len(all) || label != prefix+strconv.Itoa(i) {
-		return is, false
-	}
-	return all[i-1], true
+	return i - 1, err == nil && i >= 1 && i <= n && label == prefix+strconv.Itoa(i)
 }
 
 var errAnswer = errors.New("the model's answer does not follow the schema")
@@ -133,9 +130,14 @@ func decode(data []byte, into any) error {
 // A memory is what a pass has found.
 type memory struct {
 	summary earshot.Text
-	facts   []earshot.Fact
-	rest    [][]earshot.EventID // on what each fact rests
-	owed    []earshot.Event     // who is to be told of each, if it is due: the first event it rests on
+	facts   []found
+}
+
+// A found fact is one with what it rests on, in the order of the model. Whoever is the author of the
+// first is told of it when it is due.
+type found struct {
+	earshot.Fact
+	evidence []earshot.Event
 }
 
 // A modelFact is a fact as a model writes it.
@@ -165,52 +167,48 @@ func (r reading) parse(data []byte) (m memory, refused int, err error) {
 		m.summary = earshot.Text(language.WholeRunes(string(m.summary[:mostSummary])))
 	}
 	for _, w := range *answer.Facts {
-		f, evidence, ok := r.fact(w)
-		if !ok || len(m.facts) == mostFacts || slices.ContainsFunc(m.facts, func(had earshot.Fact) bool { return language.SameWords(had.Text, f.Text) }) {
+		f, ok := r.fact(w)
+		if !ok || len(m.facts) == mostFacts || slices.ContainsFunc(m.facts, func(had found) bool { return language.SameWords(had.Text, f.Text) }) {
 			refused++
 			continue
 		}
-		var rest []earshot.EventID
-		for _, e := range evidence {
-			rest = append(rest, e.ID)
-		}
-		m.facts, m.rest, m.owed = append(m.facts, f), append(m.rest, rest), append(m.owed, evidence[0])
+		m.facts = append(m.facts, f)
 	}
 	return m, refused, nil
 }
 
-// fact returns a fact and the events it rests on, if it is valid.
-func (r reading) fact(w modelFact) (f earshot.Fact, evidence []earshot.Event, ok bool) {
+// fact returns a fact, if it is valid.
+func (r reading) fact(w modelFact) (f found, ok bool) {
 	f.Text, f.Subject = earshot.Text(plain(w.Text)), earshot.Text(plain(w.Subject))
 	if w.Confidence == nil || !(*w.Confidence >= 0 && *w.Confidence <= 1) || !(w.Days >= 0 && w.Days <= mostDays) ||
 		len(w.Evidence) == 0 || len(w.Evidence) > mostRead || len(w.About) > len(r.people) ||
 		len(f.Text) > mostText || len(f.Subject) > mostSubject || !strings.ContainsFunc(string(f.Text), unicode.IsLetter) {
-		return f, nil, false
+		return f, false
 	}
 	for _, l := range w.Evidence {
-		e, known := labelled("e", l, r.events)
+		i, known := position("e", l, len(r.events))
 		if !known {
-			return f, nil, false
+			return f, false
 		}
-		evidence = append(evidence, e)
+		f.evidence = append(f.evidence, r.events[i])
 	}
 	for _, l := range w.About {
-		who, known := labelled("p", l, r.people)
+		i, known := position("p", l, len(r.people))
 		if !known {
-			return f, nil, false
+			return f, false
 		}
-		if !slices.Contains(f.About, who) {
-			f.About = append(f.About, who)
-		}
+		f.About = append(f.About, r.people[i])
 	}
-	f.Confidence, f.Since = *w.Confidence, evidence[0].At
+	slices.Sort(f.About)
+	f.About = slices.Compact(f.About)
+	f.Confidence, f.Since = *w.Confidence, f.evidence[0].At
 	if w.Days > 0 {
 		f.Until = f.Since.Add(time.Duration(w.Days * 24 * float64(time.Hour)))
 	}
 	if due, err := remind.When(f.Since, w.Due); w.Due != "" && err == nil {
 		f.Due = due
 	}
-	return f, evidence, true
+	return f, true
 }
 
 // plain returns what a model wrote in one line without control characters.
@@ -225,7 +223,7 @@ func plain(text string) string {
 }
 
 // comparison is what the model is asked about new facts and older ones that have to do with them.
-func comparison(fresh []earshot.Fact, old []*Known) ([]llm.Message, json.RawMessage) {
+func comparison(fresh []found, old []Known) ([]llm.Message, json.RawMessage) {
 	var b strings.Builder
 	b.WriteString("Older:\n")
 	for i, k := range old {
@@ -246,22 +244,18 @@ const comparing = "You keep the memory of an assistant. Below are statements, wh
 
 // replace notes in new facts which older ones they contradict, by the answer of a model. Of pairs that
 // name something else, nothing is noted.
-func replace(fresh []earshot.Fact, old []*Known, data []byte) error {
+func replace(fresh []found, old []Known, data []byte) error {
 	var answer struct {
 		Replaces *[]struct{ New, Old string } `json:"replaces"`
 	}
 	if err := decode(data, &answer); err != nil || answer.Replaces == nil {
 		return errAnswer
 	}
-	numbers := make([]int, len(fresh))
-	for i := range numbers {
-		numbers[i] = i
-	}
 	for _, p := range *answer.Replaces {
-		i, known := labelled("n", p.New, numbers)
-		k, was := labelled("k", p.Old, old)
+		i, known := position("n", p.New, len(fresh))
+		k, was := position("k", p.Old, len(old))
 		if known && was && fresh[i].Replaces == "" {
-			fresh[i].Replaces = k.Event.ID
+			fresh[i].Replaces = old[k].Event.ID
 		}
 	}
 	return nil
@@ -275,16 +269,12 @@ func (m memory) events(r reading, base earshot.Event, newID func() earshot.Event
 		e.ID, e.From, e.Body, e.Sources = newID(), earshot.Handle{Provider: "earshot", ID: string(b.Kind())}, b, sources
 		return e
 	}
-	var read []earshot.EventID
-	for _, e := range r.events {
-		read = append(read, e.ID)
-	}
-	summary := event(earshot.Summary{Text: m.summary, Upto: r.events[len(r.events)-1].Sequence}, read...)
+	summary := event(earshot.Summary{Text: m.summary, Upto: r.events[len(r.events)-1].Sequence}, identifiers(r.events)...)
 	all := []earshot.Event{summary}
-	for i, f := range m.facts {
-		fact := event(f, append([]earshot.EventID{summary.ID}, m.rest[i]...)...)
+	for _, f := range m.facts {
+		fact := event(f.Fact, append([]earshot.EventID{summary.ID}, identifiers(f.evidence)...)...)
 		all = append(all, fact)
-		who := m.owed[i].Author
+		who := f.evidence[0].Author
 		if f.Due.IsZero() || who == "" || check(who, f.Due, f.Text) != nil {
 			continue
 		}
@@ -293,4 +283,11 @@ func (m memory) events(r reading, base earshot.Event, newID func() earshot.Event
 		all = append(all, reminder)
 	}
 	return all
+}
+
+func identifiers(events []earshot.Event) (ids []earshot.EventID) {
+	for _, e := range events {
+		ids = append(ids, e.ID)
+	}
+	return ids
 }

@@ -26,9 +26,7 @@ func (Projection) Create(ctx context.Context, tx *sql.Tx) error {
 		CREATE TABLE remembered (
 			sequence INTEGER PRIMARY KEY,
 			id       TEXT    NOT NULL UNIQUE,
-			event    TEXT    NOT NULL, -- as JSON
-			used     INTEGER NOT NULL DEFAULT 0,
-			used_at  INTEGER NOT NULL DEFAULT 0 -- in milliseconds
+			event    TEXT    NOT NULL -- as JSON
 		) STRICT;
 		CREATE TABLE reading (
 			sequence INTEGER PRIMARY KEY,
@@ -55,7 +53,7 @@ func (Projection) Apply(ctx context.Context, tx *sql.Tx, e earshot.Event) error 
 			return err
 		}
 	}
-	switch b := e.Body.(type) {
+	switch e.Body.(type) {
 	case earshot.Fact:
 		return remember(ctx, tx, e)
 	case earshot.Summary:
@@ -67,8 +65,6 @@ func (Projection) Apply(ctx context.Context, tx *sql.Tx, e earshot.Event) error 
 			return err
 		}
 		return remember(ctx, tx, e)
-	case earshot.Reply:
-		return use(ctx, tx, e, b)
 	case earshot.Tombstone:
 		return run(ctx, tx, `DELETE FROM remembered WHERE sequence = ?1; DELETE FROM reading WHERE sequence = ?1; UPDATE reading SET pass = NULL WHERE pass = ?1`, e.Sequence)
 	}
@@ -83,118 +79,63 @@ func remember(ctx context.Context, tx *sql.Tx, e earshot.Event) error {
 	return run(ctx, tx, `INSERT INTO remembered (sequence, id, event) VALUES (?, ?, ?)`, e.Sequence, e.ID, string(event))
 }
 
-// use counts the facts that a reply repeats.
-func use(ctx context.Context, tx *sql.Tx, e earshot.Event, b earshot.Reply) error {
-	if len(e.Sources) == 0 || b.Delivered() == "" {
-		return nil
-	}
-	sources, err := json.Marshal(e.Sources)
-	if err != nil {
-		return err
-	}
-	facts, _, err := scan(tx.QueryContext(ctx, remembered+` WHERE id IN (SELECT value FROM json_each(?))`, string(sources)))
-	if err != nil {
-		return err
-	}
-	for _, k := range facts {
-		if k.repeats(b.Delivered()) {
-			if err := run(ctx, tx, `UPDATE remembered SET used = used + 1, used_at = ? WHERE id = ?`, e.At.UnixMilli(), k.Event.ID); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
 func run(ctx context.Context, tx *sql.Tx, statement string, args ...any) error {
 	_, err := tx.ExecContext(ctx, statement, args...)
 	return err
 }
 
-const remembered = `SELECT event, used, used_at FROM remembered`
-
-// scan reads facts and summaries.
-func scan(rows *sql.Rows, err error) (facts []*Known, summaries []earshot.Event, _ error) {
-	if err != nil {
-		return nil, nil, fmt.Errorf("reading what is remembered: %w", err)
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var data []byte
-		var used int
-		var at int64
-		var e earshot.Event
-		if err = rows.Scan(&data, &used, &at); err == nil {
-			err = json.Unmarshal(data, &e)
-		}
-		if err != nil {
-			return nil, nil, fmt.Errorf("reading what is remembered: %w", err)
-		}
-		switch b := e.Body.(type) {
-		case earshot.Fact:
-			k := known(e, b)
-			if k.used = used; used > 0 {
-				k.usedAt = time.UnixMilli(at)
-			}
-			facts = append(facts, k)
-		case earshot.Summary:
-			summaries = append(summaries, e)
-		}
-	}
-	return facts, summaries, rows.Err()
-}
-
 // Load fills an empty index from a journal that has the [Projection].
 func (x *Index) Load(ctx context.Context, v earshot.View, now time.Time) error {
-	facts, summaries, err := scan(v.QueryContext(ctx, remembered+` ORDER BY sequence`))
+	kept, err := column[string](v.QueryContext(ctx, `SELECT event FROM remembered ORDER BY sequence`))
 	if err != nil {
 		return err
 	}
-	rows, err := v.QueryContext(ctx, `SELECT DISTINCT room FROM reading WHERE pass IS NULL AND at > ?`, now.Add(-oldest).UnixMilli())
+	rooms, err := column[earshot.RoomID](v.QueryContext(ctx, `SELECT DISTINCT room FROM reading WHERE pass IS NULL AND at > ?`, now.Add(-oldest).UnixMilli()))
 	if err != nil {
-		return fmt.Errorf("reading what is to be remembered: %w", err)
+		return err
 	}
-	defer rows.Close()
+	for _, data := range kept {
+		var e earshot.Event
+		if err := json.Unmarshal([]byte(data), &e); err != nil {
+			return fmt.Errorf("reading what is remembered: %w", err)
+		}
+		x.Take(e, now)
+	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	for rows.Next() {
-		var room earshot.RoomID
-		if err := rows.Scan(&room); err != nil {
-			return fmt.Errorf("reading what is to be remembered: %w", err)
-		}
+	for _, room := range rooms {
 		x.touch(room, now)
 	}
-	for _, k := range facts {
-		x.add(k)
+	return nil
+}
+
+// column returns the only column of the result of a query.
+func column[T any](rows *sql.Rows, err error) (all []T, _ error) {
+	if err != nil {
+		return nil, fmt.Errorf("reading what is remembered: %w", err)
 	}
-	for _, e := range summaries {
-		x.addSummary(e)
+	defer rows.Close()
+	for rows.Next() {
+		var one T
+		if err := rows.Scan(&one); err != nil {
+			return nil, fmt.Errorf("reading what is remembered: %w", err)
+		}
+		all = append(all, one)
 	}
-	return rows.Err()
+	return all, rows.Err()
 }
 
 // Unread returns the oldest events of each conversation of a room that were not read yet, by a journal
 // that has the [Projection]: from since on, and at most n of each.
 func Unread(ctx context.Context, v earshot.View, room earshot.RoomID, since time.Time, n int) (circles [][]earshot.EventID, err error) {
-	rows, err := v.QueryContext(ctx, `SELECT circle, id FROM (
-			SELECT circle, id, sequence, row_number() OVER (PARTITION BY circle ORDER BY sequence) AS nth
-			FROM reading WHERE room = ? AND pass IS NULL AND at > ?)
-		WHERE nth <= ? ORDER BY circle, sequence`, room, since.UnixMilli(), n)
-	if err != nil {
-		return nil, fmt.Errorf("reading what is to be remembered: %w", err)
-	}
-	defer rows.Close()
-	last := ""
-	for rows.Next() {
-		var circle string
-		var id earshot.EventID
-		if err := rows.Scan(&circle, &id); err != nil {
-			return nil, fmt.Errorf("reading what is to be remembered: %w", err)
+	names, err := column[string](v.QueryContext(ctx, `SELECT DISTINCT circle FROM reading WHERE room = ? AND pass IS NULL AND at > ?`, room, since.UnixMilli()))
+	for _, name := range names {
+		ids, bad := column[earshot.EventID](v.QueryContext(ctx, `SELECT id FROM reading WHERE room = ? AND circle = ? AND pass IS NULL AND at > ? ORDER BY sequence LIMIT ?`,
+			room, name, since.UnixMilli(), n))
+		if bad != nil {
+			return nil, bad
 		}
-		if circle != last || circles == nil {
-			circles, last = append(circles, nil), circle
-		}
-		circles[len(circles)-1] = append(circles[len(circles)-1], id)
+		circles = append(circles, ids)
 	}
-	return circles, rows.Err()
+	return circles, err
 }

@@ -21,6 +21,7 @@ import (
 
 	"earshot"
 	"earshot/executive"
+	"earshot/executive/memory"
 	"earshot/executive/room"
 	"earshot/internal/testkit"
 	"earshot/llm"
@@ -149,13 +150,20 @@ func (s *stage) open(ctx context.Context) {
 	config := executive.DefaultConfig()
 	config.Speech.TypedAloud = true
 	config.AgentsSleepAfter = 2
+	index := memory.NewIndex()
+	for _, e := range past {
+		index.Take(e, time.Now())
+	}
 	s.Room = room.New(room.Config{
-		ID: earshot.Desk, Settings: func() executive.Config { return config },
+		Memory: index,
+		ID:     earshot.Desk, Settings: func() executive.Config { return config },
 		People: s.people, Voices: new(choir), Journal: s.journal, Model: s, Past: past, Agents: s.sitting, Recall: s.recall, Now: time.Now, NewID: s.newID,
 		Log: slog.New(slog.NewTextHandler(s.logged, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	})
 	var running sync.WaitGroup
 	running.Go(func() { s.Run(ctx) })
+	c := s.consolidator(index, config)
+	running.Go(func() { c.Run(ctx) })
 	s.stop = func() { cancel(); running.Wait() }
 	if often(s.rt, "a loudspeaker") {
 		loud := &screen{name: "loudspeaker", aloud: true}
@@ -416,11 +424,19 @@ func (s *stage) Stream(ctx context.Context, req *llm.Request) iter.Seq2[llm.Delt
 	told := fmt.Sprint(req.Messages)
 	s.mu.Lock()
 	agent, _, _ := strings.Cut(strings.TrimPrefix(req.Messages[0].Text, "You are "), ".")
+	if req.Priority == llm.Memory {
+		agent = nameOf(earshot.ParticipantID(req.Origin.Agent))
+	}
 	s.prompts = append(s.prompts, telling{agent, told})
 	quotes := len(s.prompts)%4 == 0
 	opening := []string{"I know:", "@Scout, I know:", "I know:", "@Earshot I know:", "@all I know:"}[len(s.prompts)%5]
 	s.mu.Unlock()
 	return func(yield func(llm.Delta, error) bool) {
+		if req.Schema != nil && req.Priority == llm.Memory {
+			yield(llm.Delta{Text: remembers(told)}, nil)
+			yield(llm.Delta{Done: &llm.Done{}}, nil)
+			return
+		}
 		if req.Schema != nil {
 			yield(llm.Delta{Text: finds(told)}, nil)
 			yield(llm.Delta{Done: &llm.Done{}}, nil)

@@ -70,11 +70,13 @@ func sized(picture llm.Image) string {
 }
 
 // changing returns those of the program's own instructions that change with what happens in a
-// scene: who the agent is, who is there, and what it did wrong.
+// scene: who the agent is, who is there, what it remembers, and what it did wrong.
 func changing(instructions string, identity bool) string {
 	var some []string
+	remembers := false
 	for i, l := range strings.Split(instructions, "\n") {
-		if identity && i == 0 || strings.HasPrefix(l, "External: ") || strings.HasPrefix(l, "Internal: ") || strings.HasPrefix(l, "In your last reply") || strings.HasPrefix(l, "You are asked to go on") || strings.HasPrefix(l, "When that was asked the camera") {
+		remembers = strings.HasPrefix(l, "What you know of earlier") || remembers && strings.HasPrefix(l, "- ")
+		if remembers || identity && i == 0 || strings.HasPrefix(l, "External: ") || strings.HasPrefix(l, "Internal: ") || strings.HasPrefix(l, "In your last reply") || strings.HasPrefix(l, "You are asked to go on") || strings.HasPrefix(l, "When that was asked the camera") {
 			some = append(some, l)
 		}
 	}

@@ -73,6 +73,8 @@
 //	768 576
 //	0.00 0.470 0.197 0.0000 0.0000 .+ person,0.833,0.300,0.083,0.277,0.80
 //
+// Agents have a memory if the script has a rule for it, so that a scene without one costs nothing.
+//
 // If there is a part asked, it says what the model is asked: who it is told is present, what it is
 // told to correct, and the dialogue. The part window is how many messages the model accepts at
 // once, including those of the program.
@@ -98,6 +100,7 @@ import (
 	"earshot/config"
 	"earshot/executive"
 	"earshot/executive/explain"
+	"earshot/executive/memory"
 	"earshot/executive/room"
 	"earshot/executive/tool/workspace"
 	"earshot/internal/testkit"
@@ -265,6 +268,7 @@ func (s *Scene) perform(ctx context.Context) (*performance, error) {
 	if sight != nil {
 		cfg.Cameras = sight
 	}
+	notes := s.memory(journal, model, people, &cfg)
 	if s.Agents != nil {
 		seats := s.seats()
 		cfg.Agents, cfg.Recall = func() []agents.Record { return seats }, recall(journal)
@@ -278,6 +282,10 @@ func (s *Scene) perform(ctx context.Context) (*performance, error) {
 	}
 	var running sync.WaitGroup
 	running.Go(func() { house.room.Run(ctx) })
+	if notes != nil {
+		notes.Room = func(earshot.RoomID) (memory.Room, bool) { return house.room, true }
+		running.Go(func() { notes.Run(ctx) })
+	}
 	var playing errgroup.Group
 	for _, f := range s.films {
 		playing.Go(func() error {

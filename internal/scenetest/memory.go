@@ -1,0 +1,78 @@
+package scenetest
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"slices"
+	"time"
+
+	"earshot"
+	"earshot/executive"
+	"earshot/executive/memory"
+	"earshot/executive/remind"
+	"earshot/executive/room"
+	"earshot/internal/testkit"
+	"earshot/llm"
+	"earshot/llm/llmtest"
+	"earshot/participants"
+	"earshot/participants/agents"
+)
+
+// memory gives the agents a memory, and returns what fills it; nil if the script has no rule for that.
+func (s *Scene) memory(j *testkit.Journal, m llm.Service, people *participants.Registry, cfg *room.Config) *memory.Consolidator {
+	if s.Model == nil || !slices.ContainsFunc(s.Model.Rules, func(r llmtest.Rule) bool { return r.For == llmtest.ForMemory }) {
+		return nil
+	}
+	cfg.Memory = memory.NewIndex()
+	return &memory.Consolidator{
+		Index: cfg.Memory, Journal: past{j}, Model: m, Settings: func() executive.Config { return s.Config }, Rests: func() bool { return false },
+		Agents: func(earshot.RoomID) []agents.Record { return []agents.Record{{ID: participants.Agent}} },
+		Reader: func(_ context.Context, a agents.Record) earshot.ParticipantID { return a.ID },
+		People: func(id earshot.ParticipantID) (string, bool, bool) {
+			p, known := people.Get(id)
+			return people.Name(id), p.Type != participants.Internal, known
+		},
+		NewID: cfg.NewID, Now: time.Now, Log: slog.New(slog.DiscardHandler),
+	}
+}
+
+// A past is a journal as memory reads it.
+type past struct{ *testkit.Journal }
+
+// Unread implements [memory.Journal].
+func (p past) Unread(_ context.Context, _ earshot.RoomID, _ time.Time, n int) (all [][]earshot.EventID, _ error) {
+	read := make(map[earshot.EventID]bool)
+	circles := make(map[string][]earshot.EventID)
+	for _, e := range p.Events() {
+		if _, is := e.Body.(earshot.Summary); is {
+			for _, id := range e.Sources {
+				read[id] = true
+			}
+		}
+	}
+	for _, e := range p.Events() {
+		circle, _ := json.Marshal(e.Visibility) // of strings
+		if memory.Words(e) != "" && !read[e.ID] && len(circles[string(circle)]) < n {
+			circles[string(circle)] = append(circles[string(circle)], e.ID)
+		}
+	}
+	for _, ids := range circles {
+		all = append(all, ids)
+	}
+	slices.SortFunc(all, slices.Compare)
+	return all, nil
+}
+
+// Find implements [memory.Journal].
+func (p past) Find(_ context.Context, a earshot.Audience, ids []earshot.EventID) ([]earshot.Event, error) {
+	return slices.DeleteFunc(p.Events(), func(e earshot.Event) bool { return !slices.Contains(ids, e.ID) || !e.Visibility.Allows(a) }), nil
+}
+
+// Agenda implements [memory.Journal].
+func (p past) Agenda(context.Context, earshot.RoomID) (a remind.Agenda, _ error) {
+	for _, e := range p.Events() {
+		a.Apply(e)
+	}
+	return a, nil
+}
