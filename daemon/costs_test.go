@@ -38,11 +38,17 @@ func thinks(t *testing.T, dir string, most int) *thinker {
 	if err := os.WriteFile(cfg.Executive.LLM.Script, []byte(script), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	return running(t, cfg)
+}
+
+// running returns a daemon that runs.
+func running(t *testing.T, cfg *config.Config) *thinker {
+	t.Helper()
 	d, err := Open(t.Context(), cfg, Options{Account: earshot.Handle{Provider: "console", ID: "1"}, Name: "ann"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	d.costs.PowerSupplies = filepath.Join(dir, "supplies") // does not exist yet
+	d.costs.PowerSupplies = filepath.Join(filepath.Dir(cfg.Store.Directory), "supplies") // does not exist yet
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan struct{})
 	go func() {
