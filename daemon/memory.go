@@ -6,8 +6,6 @@ import (
 
 	"earshot"
 	"earshot/daemon/access"
-	"earshot/executive"
-	"earshot/executive/command"
 	"earshot/executive/memory"
 	"earshot/executive/remind"
 	"earshot/participants"
@@ -94,9 +92,4 @@ func (d *Daemon) remembered() memory.Access {
 			return d.eraser.EraseEvent(ctx, by.ID, e)
 		},
 	}
-}
-
-// memoryTable is the command of a room that shows what is remembered.
-func (d *Daemon) memoryTable(is executive.Room) command.Table {
-	return command.Table{d.remembered().Command(is.ID)}
 }

@@ -150,9 +150,9 @@ func (k *Consolidator) read(ctx context.Context, set executive.Config, room Room
 		if k.tries[first]++; k.tries[first] < mostTries {
 			return err
 		}
-		delete(k.tries, first)
 		m, err = memory{}, nil
 	}
+	delete(k.tries, r.events[0].ID)
 	if err != nil {
 		return err
 	}
