@@ -16,9 +16,12 @@ type Fact struct {
 	Replaces   EventID         `json:"replaces,omitempty"`
 }
 
-// A Summary is what remains of a stretch of talk that has left the dialogue of an agent. Its sources
-// are all that was read for it and for the facts beside it, and count as read as long as it exists.
+// A Summary is what remains of talk that has left the dialogue of an agent. The sources of one of a
+// single stretch are all that was read for it and for the facts beside it, and count as read as long as
+// it exists. One of the whole rests on those, and on the one of the whole before, which it replaces.
 type Summary struct {
-	Text Text  `json:"text,omitempty"` // empty if there was nothing worth it
-	Upto int64 `json:"upto"`           // the sequence of the last event that was read
+	Text  Text  `json:"text,omitempty"` // empty if there was nothing worth it
+	From  int64 `json:"from"`           // the sequence of the first event that was read
+	Upto  int64 `json:"upto"`           // and of the last
+	Whole bool  `json:"whole,omitempty"`
 }

@@ -19,7 +19,7 @@ import (
 const (
 	retry     = time.Minute      // how long a room waits whose pass gave way or failed
 	restCheck = 10 * time.Minute // how often it is looked whether there may be passes again
-	mostTries = 2                // answers of a model that follow no schema; what it was asked then counts as read
+	mostTries = 2                // answers of a model that follow no schema; then it is not asked that again
 )
 
 // A Room is a room whose conversations are read. It is safe for concurrent use.
@@ -60,7 +60,7 @@ type Consolidator struct {
 	Now      func() time.Time
 	Log      *slog.Logger
 
-	tries map[earshot.EventID]int // by the first event of what was to be read
+	tries map[earshot.EventID]int // by the last event of what was to be read
 }
 
 // Run reads what is new in rooms that have been quiet, until ctx ends.
@@ -126,6 +126,13 @@ func (k *Consolidator) pass(ctx context.Context, set executive.Config, room Room
 			}
 		}
 	}
+	for _, parts := range k.Index.apart(id, mostRead) {
+		for _, a := range k.Agents(id) {
+			if parts[0].Visibility.Allows(earshot.Audience{Room: id}.With(a.ID)) && k.tries[parts[len(parts)-1].ID] < mostTries {
+				return true, k.read(ctx, set, room, a, newReading(parts, k.name))
+			}
+		}
+	}
 	return false, nil
 }
 
@@ -146,13 +153,12 @@ func (k *Consolidator) read(ctx context.Context, set executive.Config, room Room
 	by := k.Reader(ctx, a)
 	m, err := k.find(ctx, set, by, r)
 	if errors.Is(err, errAnswer) {
-		first := r.events[0].ID
-		if k.tries[first]++; k.tries[first] < mostTries {
+		last := r.events[len(r.events)-1].ID
+		if k.tries[last]++; r.whole || k.tries[last] < mostTries {
 			return err
 		}
-		m, err = memory{}, nil
+		m, err = memory{}, nil // and it counts as read
 	}
-	delete(k.tries, r.events[0].ID)
 	if err != nil {
 		return err
 	}

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -44,6 +45,9 @@ type den struct {
 	mode  earshot.Mode
 	model func(req *llm.Request) (string, error)
 	stop  func()
+	at    func(stage string) // of a pass that is put on record; may be nil
+
+	looked atomic.Int64 // how often it was looked whether there is something to read
 
 	mu    sync.Mutex
 	asked []llm.Request
@@ -78,7 +82,7 @@ func (d *den) open() {
 	var running sync.WaitGroup
 	set := executive.DefaultConfig()
 	k := &Consolidator{
-		Index: d.index, Journal: d, Model: d, Settings: func() executive.Config { return set }, Rests: func() bool { return false },
+		Index: d.index, Journal: d, Model: d, Settings: func() executive.Config { d.looked.Add(1); return set }, Rests: func() bool { return false },
 		Room:   func(earshot.RoomID) (Room, bool) { return d, true },
 		Agents: func(earshot.RoomID) []agents.Record { return []agents.Record{{ID: main}} },
 		Reader: func(context.Context, agents.Record) earshot.ParticipantID { return "memory" },
@@ -123,11 +127,21 @@ func (d *den) Still() bool                           { return true }
 func (d *den) Mode() (earshot.Mode, <-chan struct{}) { return d.mode, nil }
 
 func (d *den) Record(ctx context.Context, make func(context.Context) ([]earshot.Event, error)) error {
+	d.reach("answered")
 	events, err := make(ctx)
-	if err == nil {
-		_, err = d.append(events...)
+	if err != nil {
+		return err
 	}
+	d.reach("made")
+	_, err = d.append(events...)
+	d.reach("kept")
 	return err
+}
+
+func (d *den) reach(stage string) {
+	if d.at != nil {
+		d.at(stage)
+	}
 }
 
 func (d *den) append(events ...earshot.Event) ([]earshot.Event, error) {

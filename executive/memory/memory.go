@@ -1,5 +1,5 @@
 // Package memory is what agents remember of what left their dialogue: facts about people and things,
-// and a summary of each stretch of talk.
+// and one summary of what was talked about in each conversation.
 //
 // When a room has been quiet, a [Consolidator] reads what is new there, one conversation at a time, and asks
 // a model for what is worth remembering. It never mixes conversations: what it writes can be seen by

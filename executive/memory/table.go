@@ -103,6 +103,9 @@ func (x *Index) Load(ctx context.Context, v earshot.View, now time.Time) error {
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
+	for room := range x.rooms { // the last pass may not have got as far as the summary of the whole
+		rooms = append(rooms, room)
+	}
 	for _, room := range rooms {
 		x.touch(room, now)
 	}
