@@ -122,7 +122,7 @@ var about = map[string]note{
 	"executive.tools":                {effect: "What agents may do besides talking: look things up, remind, keep notes and files, ask one another. See docs/agents.md."},
 	"executive.tools.enabled":        {class: Turn, effect: "Offers tools to models. If false, a call that a model makes all the same is refused."},
 	"executive.memory":               {effect: "What agents remember of what left their dialogue. See docs/agents.md."},
-	"executive.memory.enabled":       {class: Turn, effect: "Reads, when nobody talks, what was said, and writes down what will matter later: facts, and a summary. It costs tokens of executive.parallel.reasoning_tokens_per_day, and rests on battery as thinking does. The model is that of executive.llm.roles.memory."},
+	"executive.memory.enabled":       {class: Turn, effect: "Reads, when nobody talks, what was said, and writes down what will matter later: facts, and a summary; and lets agents do so by their tool remember. Somebody must have allowed it: the first start at a terminal asks. If false, only what is remembered already is known. It costs tokens of executive.parallel.reasoning_tokens_per_day, and rests on battery as thinking does. The model is that of executive.llm.roles.memory."},
 	"executive.memory.quiet_seconds": {class: Turn, effect: "How long nothing is said in a room before that."},
 	"executive.memory.most_tokens":   {class: Turn, effect: "How much of a prompt what is remembered may be. 0 shows the model nothing of it."},
 	"executive.tools.workspace":      {class: Restart, effect: "The absolute path of the folder that holds the folder of each agent. An agent reads and writes nothing outside its own. Empty means workspaces, beside store.directory."},

@@ -78,6 +78,7 @@ func Default() *Config {
 		Log:            logfile.DefaultConfig(),
 	}
 	c.Executive.Parallel.ReasoningContinuous = false // until somebody allows it, as they must a microphone
+	c.Executive.Memory.Enabled = false               // likewise
 	return c
 }
 

@@ -31,7 +31,7 @@ func TestMemory(t *testing.T) {
 		cfg := config.Default()
 		cfg.Store.Directory = filepath.Join(dir, "journal")
 		cfg.Executive.LLM.Provider, cfg.Executive.LLM.Script = llm.Script, filepath.Join(dir, "model.yaml")
-		cfg.Executive.Parallel.ReasoningContinuous = false
+		cfg.Executive.Memory.Enabled = true
 		if err := os.WriteFile(cfg.Executive.LLM.Script, []byte(remembering), 0o600); err != nil {
 			t.Fatal(err)
 		}

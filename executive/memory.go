@@ -9,7 +9,8 @@ import (
 // Memory is what agents remember of what left their dialogue.
 type Memory struct {
 	// Enabled has a model read, when nobody talks, what was said, and write down what will matter
-	// later. It does so within what may be thought unasked in a day, and rests on battery like that.
+	// later, and lets agents do so by their tool. A model reads within what may be thought unasked in
+	// a day, and rests on battery like that. Without it, what is remembered already is still known.
 	Enabled bool `yaml:"enabled"`
 
 	// Quiet is how long nothing is said in a room before that.

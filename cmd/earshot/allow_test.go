@@ -38,14 +38,14 @@ func TestPermits(t *testing.T) {
 		want      string // of the configuration file
 		screen    string
 	}{
-		{"Enter takes what stands there", "", []string{"", "", "", ""}, "false false false 24", "not allowed: microphone, camera, unasked thinking; speech not meant for me is kept for 24 hours"},
-		{"yes to all, and for ever", "", []string{"y", "YES", "y", "0"}, "true true true 0", "allowed: microphone, camera, unasked thinking; speech not meant for me is kept until it is deleted"},
-		{"what makes no sense is asked again, and then refused", "", []string{"perhaps", "y", "what", "-", "?", "n", "a day", "-3", "48"}, "true false false 48", "allowed: microphone; not allowed: camera, unasked thinking; speech not meant for me is kept for 48 hours"},
-		{"only what nobody has said", "# mine\nproviders:\n  microphone:\n    enabled: true # yes\nstore:\n  retention:\n    overheard_hours: 1\n", []string{"n", "y"}, "true false true 1",
-			"allowed: microphone, unasked thinking; not allowed: camera; speech not meant for me is kept for 1 hour"},
-		{"what was allowed before, and never how long what is overheard is kept", "providers: {microphone: {enabled: true}, webcam: {enabled: true}}\nexecutive:\n  parallel: {reasoning_continuous: false}\n", []string{"72"}, "true true false 72",
-			"allowed: microphone, camera; not allowed: unasked thinking; speech not meant for me is kept for 72 hours"},
-		{"a section that says nothing of it", "providers:\n  microphone:\n    device: USB\n", []string{"y", "n", "n", "24"}, "true false false 24", "allowed: microphone; not allowed"},
+		{"Enter takes what stands there", "", []string{"", "", "", "", ""}, "false false false false 24", "not allowed: microphone, camera, unasked thinking, memory; speech not meant for me is kept for 24 hours"},
+		{"yes to all, and for ever", "", []string{"y", "YES", "y", "y", "0"}, "true true true true 0", "allowed: microphone, camera, unasked thinking, memory; speech not meant for me is kept until it is deleted"},
+		{"what makes no sense is asked again, and then refused", "", []string{"perhaps", "y", "what", "-", "?", "n", "n", "a day", "-3", "48"}, "true false false false 48", "allowed: microphone; not allowed: camera, unasked thinking, memory; speech not meant for me is kept for 48 hours"},
+		{"only what nobody has said", "# mine\nproviders:\n  microphone:\n    enabled: true # yes\nstore:\n  retention:\n    overheard_hours: 1\n", []string{"n", "y", "n"}, "true false true false 1",
+			"allowed: microphone, unasked thinking; not allowed: camera, memory; speech not meant for me is kept for 1 hour"},
+		{"what was allowed before, and never how long what is overheard is kept", "providers: {microphone: {enabled: true}, webcam: {enabled: true}}\nexecutive:\n  parallel: {reasoning_continuous: false}\n  memory: {enabled: true}\n", []string{"72"}, "true true false true 72",
+			"allowed: microphone, camera, memory; not allowed: unasked thinking; speech not meant for me is kept for 72 hours"},
+		{"a section that says nothing of it", "providers:\n  microphone:\n    device: USB\n", []string{"y", "n", "n", "n", "24"}, "true false false false 24", "allowed: microphone; not allowed"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -74,7 +74,7 @@ func TestPermits(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := fmt.Sprint(c.Providers.Microphone.Enabled, c.Providers.Webcam.Enabled, c.Executive.Parallel.ReasoningContinuous, c.Store.Retention.Overheard); got != tt.want {
+			if got := fmt.Sprint(c.Providers.Microphone.Enabled, c.Providers.Webcam.Enabled, c.Executive.Parallel.ReasoningContinuous, c.Executive.Memory.Enabled, c.Store.Retention.Overheard); got != tt.want {
 				t.Errorf("the file says %s, want %s:\n%s", got, tt.want, h.read("config/earshot/config.yaml"))
 			}
 			if !strings.Contains(h.read("config/earshot/config.yaml"), strings.TrimSuffix(strings.SplitAfter(tt.had, "\n")[0], "\n")) {
@@ -99,7 +99,7 @@ func TestPermitsExplains(t *testing.T) {
 	w.await("what may it use?", 1)
 	w.says("what time is it?")
 	w.await("Answer y or n; you can talk to it once it runs.", 1)
-	w.types("n\rn\rn\r")
+	w.types("n\rn\rn\rn\r")
 	w.await("[24]", 1)
 	w.says("a day")
 	w.await("Answer with a number of hours, such as 24.", 1)
@@ -111,7 +111,7 @@ func TestPermitsExplains(t *testing.T) {
 // TestPermitsLeaving: leaving in the middle of the questions allows nothing and starts nothing.
 func TestPermitsLeaving(t *testing.T) {
 	t.Parallel()
-	for name, keys := range map[string]string{"q": "y\rq\r", "a command": "y\r/exit\r", "the end": "y\r\x04", "^C": "y\r\x03", "q at the hours": "y\r\r\rQ\r"} {
+	for name, keys := range map[string]string{"q": "y\rq\r", "a command": "y\r/exit\r", "the end": "y\r\x04", "^C": "y\r\x03", "q at the hours": "y\r\r\r\rQ\r"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			h := newStranger(t)
@@ -145,13 +145,13 @@ func TestCareful(t *testing.T) {
 		log     string
 		status  []string
 	}{
-		{"in a pipe", nil, nil, "", []string{"not allowed: microphone, camera, unasked thinking; speech not meant for me is kept for 24 hours", "→ to allow it, set to true: providers.microphone.enabled, providers.webcam.enabled, executive.parallel.reasoning_continuous"},
-			`keys="providers.microphone.enabled providers.webcam.enabled executive.parallel.reasoning_continuous"`,
-			[]string{"○ microphone: not allowed (providers.microphone.enabled)", "○ camera: not allowed (providers.webcam.enabled)", "○ unasked thinking: not allowed (executive.parallel.reasoning_continuous)", "speech not meant for an agent for 24 hours"}},
-		{"as the environment says", []string{key(config.Permissions[0], "true"), key(config.Permissions[1], "false"), key(config.Permissions[2], "true")}, nil, "",
-			[]string{"allowed: microphone, unasked thinking; not allowed: camera; speech"}, "", []string{"● microphone: allowed (providers.microphone.enabled)", "○ camera: not allowed"}},
+		{"in a pipe", nil, nil, "", []string{"not allowed: microphone, camera, unasked thinking, memory; speech not meant for me is kept for 24 hours", "→ to allow it, set to true: providers.microphone.enabled, providers.webcam.enabled, executive.parallel.reasoning_continuous, executive.memory.enabled"},
+			`keys="providers.microphone.enabled providers.webcam.enabled executive.parallel.reasoning_continuous executive.memory.enabled"`,
+			[]string{"○ memory: not allowed (executive.memory.enabled)", "○ microphone: not allowed (providers.microphone.enabled)", "○ camera: not allowed (providers.webcam.enabled)", "○ unasked thinking: not allowed (executive.parallel.reasoning_continuous)", "speech not meant for an agent for 24 hours"}},
+		{"as the environment says", []string{key(config.Permissions[0], "true"), key(config.Permissions[1], "false"), key(config.Permissions[2], "true"), key(config.Permissions[3], "true")}, nil, "",
+			[]string{"allowed: microphone, unasked thinking, memory; not allowed: camera; speech"}, "", []string{"● microphone: allowed (providers.microphone.enabled)", "○ camera: not allowed"}},
 		{"as an old configuration says", nil, nil, "providers: {microphone: {enabled: true}}\n",
-			[]string{"allowed: microphone; not allowed: camera, unasked thinking"}, `keys="providers.webcam.enabled executive.parallel.reasoning_continuous"`, []string{"● microphone: allowed"}},
+			[]string{"allowed: microphone; not allowed: camera, unasked thinking, memory"}, `keys="providers.webcam.enabled executive.parallel.reasoning_continuous executive.memory.enabled"`, []string{"● microphone: allowed"}},
 		{"without a voice", nil, []string{"--no-voice"}, "", []string{"not allowed: microphone, camera"}, "keys=", []string{"○ microphone: not allowed"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -191,7 +191,7 @@ func TestPermitsNamed(t *testing.T) {
 	h := newStranger(t)
 	file := h.write("mine.yaml", "log: {level: info}\n")
 	w := h.open("run", "--config", file)
-	w.await("not allowed: microphone, camera, unasked thinking", 1)
+	w.await("not allowed: microphone, camera, unasked thinking, memory", 1)
 	w.await(">", 1)
 	w.says("/exit")
 	if code := w.ended(); code != success || strings.Contains(w.text(), "may it use") || h.read("mine.yaml") != "log: {level: info}\n" {
@@ -207,10 +207,10 @@ func TestPermitsUnkept(t *testing.T) {
 	h.write("config/earshot/config.yaml", "{store: {retention: {message: 9}}}\n")
 	w := h.begin("run")
 	w.await("what may it use?", 1)
-	w.types("y\rn\rn\r5\r")
+	w.types("y\rn\rn\rn\r5\r")
 	w.await("This applies now, but could not be saved: the next start asks again.", 1)
 	w.await("providers.microphone.enabled: true", 1)
-	w.await("allowed: microphone; not allowed: camera, unasked thinking; speech not meant for me is kept for 5 hours", 1)
+	w.await("allowed: microphone; not allowed: camera, unasked thinking, memory; speech not meant for me is kept for 5 hours", 1)
 	w.types("\r")
 	w.await(">", 1)
 	w.says("/exit")

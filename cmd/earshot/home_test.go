@@ -62,7 +62,8 @@ func surroundings(dir, runtime string) []string {
 	}
 	env = append(env, silent...)
 	env = append(env, "EARSHOT_EXECUTIVE_PARALLEL_REASONING_CONTINUOUS=true")        // the user has allowed it
-	env = append(env, "EARSHOT_STORE_RETENTION_OVERHEARD_HOURS=24")                  // the user has been asked about it
+	env = append(env, "EARSHOT_EXECUTIVE_MEMORY_ENABLED=false")                      // and been asked about this,
+	env = append(env, "EARSHOT_STORE_RETENTION_OVERHEARD_HOURS=24")                  // and about this
 	env = append(env, "EARSHOT_EXECUTIVE_PARALLEL_REASONING_RESTS_ON_BATTERY=false") // whatever power this machine runs on
 	env = append(env, "EARSHOT_EXECUTIVE_SPEECH_FILLER_AFTER_SECONDS=0")             // sound is compared with replies, also on a slow machine
 	env = append(env, "EARSHOT_EXECUTIVE_LLM_SLOW_NOTICE_SECONDS=0")                 // screens are compared, and a real server may be late

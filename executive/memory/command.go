@@ -2,6 +2,7 @@ package memory
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -43,26 +44,30 @@ func (c Access) Command(room earshot.RoomID) command.Command {
 }
 
 func (c Access) do(ctx context.Context, call command.Call) (string, error) {
-	verb, rest, _ := strings.Cut(strings.TrimSpace(string(call.Args)), " ")
-	rest = strings.TrimSpace(rest)
-	switch strings.ToLower(verb) {
-	case "", "list":
-		return c.list(c.Index.All(call.Audience, c.Now(), rest == "all")), nil
-	case "all":
-		return c.list(c.Index.All(call.Audience, c.Now(), true)), nil
+	args, asJSON := strings.CutPrefix(strings.TrimSpace(string(call.Args)), JSON)
+	verb, rest, _ := strings.Cut(strings.TrimSpace(args), " ")
+	rest, list := strings.TrimSpace(rest), c.list
+	if asJSON {
+		list = encode
+	}
+	switch verb {
+	case "", "list", "all":
+		return list(c.Index.All(call.Audience, c.Now(), verb == "all")), nil
 	case "find":
 		facts, _ := c.Index.Lookup(Query{Audience: call.Audience, Words: earshot.Text(rest), At: c.Now(), Most: mostListed, Bytes: mostListed * mostText})
-		return c.list(facts), nil
+		return list(facts), nil
 	}
 	n, text, _ := strings.Cut(rest, " ")
 	number, err := strconv.ParseInt(n, 10, 64)
 	all := c.Index.All(call.Audience, c.Now(), true)
 	i := slices.IndexFunc(all, func(k Known) bool { return k.Event.Sequence == number })
 	switch {
-	case err != nil || verb != "show" && verb != "edit" && verb != "forget":
+	case err != nil || verb != "show" && (verb != "edit" && verb != "forget" || asJSON):
 		return "", errors.New("write /memory, /memory all, /memory find WORDS, /memory show N, /memory edit N TEXT or /memory forget N")
 	case i < 0:
 		return "", fmt.Errorf("there is no fact %d, or none that everybody may know who reads the answer; /memory lists them", number)
+	case verb == "show" && asJSON:
+		return encode(all[i : i+1]), nil
 	case verb == "show":
 		return c.show(ctx, call.Audience, all[i])
 	}
@@ -111,6 +116,18 @@ func (c Access) edit(ctx context.Context, by participants.Participant, k Known, 
 		Visibility: k.Event.Visibility, Sources: []earshot.EventID{k.Event.ID}, Body: f,
 	})
 	return "It is changed.", err
+}
+
+// JSON in front of the arguments asks for facts as programs read them.
+const JSON = "--json"
+
+// encode returns the events of facts as JSON, one a line.
+func encode(all []Known) string {
+	var b strings.Builder
+	for _, k := range all {
+		_ = json.NewEncoder(&b).Encode(k.Event) // it came from JSON
+	}
+	return b.String()
 }
 
 // list tells facts to people.
@@ -176,13 +193,16 @@ func (c Access) show(ctx context.Context, a earshot.Audience, k Known) (string, 
 	return strings.TrimRight(b.String(), "\n"), nil
 }
 
+// ToolName is the name of [Access.Tool].
+const ToolName = "remember"
+
 // Tool returns the tool by which an agent remembers something at once. It rests on everything in the
 // conversation, and can be known by those who may see that.
 func (c Access) Tool() tool.Tool {
 	type remember struct {
 		Text string `json:"text"`
 	}
-	return tool.New("remember", "Remember a fact for good, such as what somebody likes or has planned. Everybody in this conversation can see it.",
+	return tool.New(ToolName, "Remember a fact for good, such as what somebody likes or has planned. Everybody in this conversation can see it.",
 		`{"type":"object","properties":{"text":{"type":"string","description":"one sentence that can be understood alone, with names"}},"required":["text"],"additionalProperties":false}`,
 		participants.SendMessages, func(ctx context.Context, s tool.Scope, given remember) (tool.Answer, error) {
 			text, err := tool.Wording("text", plain(given.Text), mostText)

@@ -161,7 +161,8 @@ func TestCommand(t *testing.T) {
 			has, hasnt string
 		}{
 			{"ann", "", "fears the dog", ""}, {"bob", "", "has a dog", "fears"}, {"bob", "find dogs", "has a dog", "fears"},
-			{"bob", "show " + number, "ann: Ann has a dog", ""}, {"bob", "show 999", "error: there is no fact", ""}, {"bob", "what", "error: write /memory", ""},
+			{"bob", "show " + number, "ann: Ann has a dog", ""}, {"bob", "--json show " + number, `"kind":"fact"`, "fears"}, {"bob", "--json", `"text":"Ann has a dog"`, "fears"},
+			{"bob", "show 999", "error: there is no fact", ""}, {"bob", "what", "error: write /memory", ""},
 			{"bob", "edit " + number + " no dog", "error: only whom", ""}, {"bob", "forget " + number, "error: only whom", ""},
 			{"ann", "edit " + number, "error: write what", ""}, {"ann", "edit " + number + " Ann has a cat", "It is changed", ""},
 			{"bob", "", "has a cat", "has a dog"}, {"bob", "all", "has a dog", ""}, {"ann", "forget " + number, "It is forgotten", ""}, {"ann", "all", "has a cat", "has a dog"},

@@ -10,6 +10,7 @@ import (
 	"earshot/executive"
 	"earshot/executive/exchange"
 	"earshot/executive/generation"
+	"earshot/executive/memory"
 	"earshot/executive/midturn"
 	"earshot/executive/prompt"
 	"earshot/executive/question"
@@ -116,7 +117,12 @@ func (c *ToolContext) Table(set executive.Config) tool.Table {
 	if sight.Works(c.Cameras(set)) {
 		t = append(t, tool.Look(c.look))
 	}
-	return c.Progress.Watch(c.onlyLook(append(t, c.Tools...)))
+	for _, row := range c.Tools {
+		if row.Name != memory.ToolName || set.Memory.Enabled {
+			t = append(t, row)
+		}
+	}
+	return c.Progress.Watch(c.onlyLook(t))
 }
 
 func (c *ToolContext) note(ctx context.Context, _ tool.Scope, text earshot.Text) error {
