@@ -7,7 +7,6 @@ import (
 	"earshot"
 	"earshot/daemon/access"
 	"earshot/executive/memory"
-	"earshot/executive/remind"
 	"earshot/participants"
 	"earshot/participants/agents"
 )
@@ -27,11 +26,6 @@ func (p pastReader) Unread(ctx context.Context, room earshot.RoomID, since time.
 // Find implements [memory.Journal].
 func (p pastReader) Find(ctx context.Context, a earshot.Audience, ids []earshot.EventID) ([]earshot.Event, error) {
 	return p.store.For(a).Find(ctx, ids)
-}
-
-// Agenda implements [memory.Journal].
-func (p pastReader) Agenda(ctx context.Context, room earshot.RoomID) (remind.Agenda, error) {
-	return p.agenda(ctx, room)
 }
 
 // keepMemory reads what is new in quiet rooms, until ctx ends.
@@ -87,9 +81,6 @@ func (d *Daemon) remembered() memory.Access {
 				return access.NoRoom(e.Room, nil)
 			}
 			return r.Keep(ctx, e)
-		},
-		Erase: func(ctx context.Context, by participants.Participant, e earshot.Event) error {
-			return d.eraser.EraseEvent(ctx, by.ID, e)
 		},
 	}
 }

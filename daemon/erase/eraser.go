@@ -140,28 +140,6 @@ func (o *Eraser) Erase(ctx context.Context, by participants.Participant, f api.E
 	return p.ErasePreview, nil
 }
 
-// EraseEvent forgets one event that somebody may have forgotten, and everything made from it.
-func (o *Eraser) EraseEvent(ctx context.Context, by earshot.ParticipantID, e earshot.Event) error {
-	if err := o.hold(ctx); err != nil {
-		return err
-	}
-	defer o.doing.Unlock()
-	if err := o.resume(ctx); err != nil {
-		return err
-	}
-	w := Request{ID: o.NewID(), At: time.Now(), By: by, Selection: store.Selection{Events: []earshot.EventID{e.ID}}}
-	all, err := o.Store.Select(ctx, w.Selection)
-	if err != nil {
-		return err
-	}
-	w.Rooms = map[earshot.RoomID]int{e.Room: len(all)}
-	if err := o.writeRequest(w); err != nil {
-		return err
-	}
-	_, err = o.carryOut(ctx, w)
-	return err
-}
-
 // Clean waits until every trace that can be removed is gone.
 func (o *Eraser) Clean(ctx context.Context) error {
 	if err := o.Store.Clean(ctx); err != nil {

@@ -26,7 +26,6 @@ type Access struct {
 	Name  func(earshot.ParticipantID) string
 	Find  func(ctx context.Context, a earshot.Audience, ids []earshot.EventID) ([]earshot.Event, error)
 	Keep  func(context.Context, earshot.Event) error
-	Erase func(ctx context.Context, by participants.Participant, e earshot.Event) error
 	NewID func() earshot.EventID
 	Now   func() time.Time
 }
@@ -75,9 +74,15 @@ func (c Access) do(ctx context.Context, call command.Call) (string, error) {
 		return "", err
 	}
 	if verb == "forget" {
-		return "It is forgotten. The last traces will be gone from the files in a moment.", c.Erase(ctx, call.By, all[i].Event)
+		e := c.event(call.By.ID, all[i].Event.Room, all[i].Event.Visibility, earshot.Withdrawal{Of: all[i].Event.ID})
+		return "It is forgotten. The last traces will be gone from the files in a moment.", c.Keep(ctx, e)
 	}
 	return c.edit(ctx, call.By, all[i], text)
+}
+
+// event returns an event that changes what is remembered.
+func (c Access) event(by earshot.ParticipantID, room earshot.RoomID, v earshot.Visibility, b earshot.Body) earshot.Event {
+	return earshot.Event{ID: c.NewID(), At: c.Now(), Room: room, From: earshot.Handle{Provider: "earshot", ID: string(b.Kind())}, Author: by, Visibility: v, Body: b}
 }
 
 // mayChange says why somebody may not change a fact: it is for operators, whom it is about, who said
@@ -111,11 +116,9 @@ func (c Access) edit(ctx context.Context, by participants.Participant, k Known, 
 	}
 	f := k.Fact
 	f.Text, f.Confidence, f.Since, f.Until, f.Due, f.Replaces = words, 1, c.Now(), time.Time{}, time.Time{}, k.Event.ID
-	err := c.Keep(ctx, earshot.Event{
-		ID: c.NewID(), At: c.Now(), Room: k.Event.Room, From: earshot.Handle{Provider: "earshot", ID: string(f.Kind())}, Author: by.ID,
-		Visibility: k.Event.Visibility, Sources: []earshot.EventID{k.Event.ID}, Body: f,
-	})
-	return "It is changed.", err
+	e := c.event(by.ID, k.Event.Room, k.Event.Visibility, f)
+	e.Sources = []earshot.EventID{k.Event.ID}
+	return "It is changed.", c.Keep(ctx, e)
 }
 
 // JSON in front of the arguments asks for facts as programs read them.
@@ -218,10 +221,7 @@ func (c Access) Tool() tool.Tool {
 			if _, same := c.Index.similar(s.Room, s.Visibility, f, c.Now()); same {
 				return tool.Answer{Text: "You know that already."}, nil
 			}
-			e := earshot.Event{
-				ID: c.NewID(), At: c.Now(), Room: s.Room, From: earshot.Handle{Provider: "earshot", ID: string(f.Kind())}, Author: s.Agent,
-				Visibility: s.Visibility, Body: f,
-			}
+			e := c.event(s.Agent, s.Room, s.Visibility, f)
 			if s.Rests != nil {
 				e.Sources = slices.Clone(s.Rests())
 			}

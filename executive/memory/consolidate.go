@@ -11,7 +11,6 @@ import (
 
 	"earshot"
 	"earshot/executive"
-	"earshot/executive/remind"
 	"earshot/llm"
 	"earshot/participants/agents"
 )
@@ -27,6 +26,9 @@ type Room interface {
 	Still() bool // nobody talks, and nobody waits
 	Mode() (earshot.Mode, <-chan struct{})
 
+	// CheckReminder says why a reminder cannot be set.
+	CheckReminder(who earshot.ParticipantID, due time.Time, text earshot.Text) error
+
 	// Record calls make, and puts what it returns on record: all of it, or none. Nothing changes in
 	// the room in between.
 	Record(ctx context.Context, make func(context.Context) ([]earshot.Event, error)) error
@@ -40,9 +42,6 @@ type Journal interface {
 
 	// Find returns those of some events that everybody in an audience may see, in their order.
 	Find(ctx context.Context, a earshot.Audience, ids []earshot.EventID) ([]earshot.Event, error)
-
-	// Agenda returns the open reminders of a room.
-	Agenda(ctx context.Context, room earshot.RoomID) (remind.Agenda, error)
 }
 
 // A Consolidator fills an index while nobody talks. All fields are required.
@@ -166,14 +165,8 @@ func (k *Consolidator) read(ctx context.Context, set executive.Config, room Room
 		if err := k.unchanged(ctx, a, r); err != nil {
 			return nil, err
 		}
-		agenda, err := k.Journal.Agenda(ctx, r.events[0].Room)
-		if err != nil {
-			return nil, err
-		}
 		base := earshot.Event{At: k.Now(), Room: r.events[0].Room, Author: a.ID, Visibility: r.visibility()}
-		return m.events(r, base, k.NewID, func(who earshot.ParticipantID, due time.Time, text earshot.Text) error {
-			return agenda.Check(k.Now(), who, due, text)
-		}), nil
+		return m.events(r, base, k.NewID, room.CheckReminder), nil
 	})
 	if err != nil {
 		return err

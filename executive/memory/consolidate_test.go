@@ -163,7 +163,15 @@ func (d *den) Find(ctx context.Context, a earshot.Audience, ids []earshot.EventI
 	return d.store.For(a).Find(ctx, ids)
 }
 
-// Agenda implements [Journal].
+// CheckReminder implements [Room].
+func (d *den) CheckReminder(who earshot.ParticipantID, due time.Time, text earshot.Text) error {
+	agenda, err := d.Agenda(context.Background(), earshot.Desk)
+	if err != nil {
+		return err
+	}
+	return agenda.Check(time.Now(), who, due, text)
+}
+
 func (d *den) Agenda(ctx context.Context, room earshot.RoomID) (a remind.Agenda, err error) {
 	err = d.store.Look(ctx, func(v earshot.View) (err error) { a, err = remind.Read(ctx, v, room); return err })
 	return a, err
@@ -436,8 +444,7 @@ func TestNothingLeaks(t *testing.T) {
 			d.quiet()
 			for _, who := range []earshot.ParticipantID{"ann", "bob"} {
 				a := earshot.Audience{Room: earshot.Desk, Members: []earshot.ParticipantID{who}}
-				facts, summaries := d.index.Lookup(Query{Audience: a, Here: []earshot.ParticipantID{"ann", "bob"}, At: time.Now(), Most: 1000, Bytes: 1 << 20, Before: 1 << 40})
-				text := Prompt(facts, summaries, time.Now())
+				text, _ := d.index.Prompt(Query{Audience: a, Here: []earshot.ParticipantID{"ann", "bob"}, At: time.Now(), Most: 1000, Bytes: 1 << 20, Before: 1 << 40})
 				for m, v := range seen {
 					may := v.Allows(a) && !gone[m]
 					if strings.Contains(text, m) && !may {

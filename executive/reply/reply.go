@@ -253,18 +253,15 @@ func (b *Builder) known(set executive.Config, q *question.Question, h *dialogue.
 	if len(h.Lines) > 0 && h.Lines[0].Sequence > 0 {
 		before = h.Lines[0].Sequence
 	}
-	facts, summaries := b.Memory.Lookup(memory.Query{
+	text, used := b.Memory.Prompt(memory.Query{
 		Audience: a, Here: append([]earshot.ParticipantID{q.Message.Author}, a.Members...), Words: memory.Words(q.Message),
 		At: at, Most: mostKnown, Bytes: tokenBytes * set.Memory.MostTokens, Before: before,
 	})
 	rests := q.Rests
-	for _, k := range facts {
-		rests = rests.And(k.Event.Visibility, k.Event.ID)
-	}
-	for _, e := range summaries {
+	for _, e := range used {
 		rests = rests.And(e.Visibility, e.ID)
 	}
-	return memory.Prompt(facts, summaries, at), rests
+	return text, rests
 }
 
 // mostKnown is how many facts stand in a prompt.

@@ -12,7 +12,6 @@ import (
 	"earshot"
 	"earshot/executive"
 	"earshot/executive/memory"
-	"earshot/executive/remind"
 	"earshot/participants/agents"
 )
 
@@ -53,14 +52,6 @@ func (s *stage) Unread(_ context.Context, _ earshot.RoomID, _ time.Time, n int) 
 // Find implements [memory.Journal].
 func (s *stage) Find(_ context.Context, a earshot.Audience, ids []earshot.EventID) ([]earshot.Event, error) {
 	return slices.DeleteFunc(s.journal.Events(), func(e earshot.Event) bool { return !slices.Contains(ids, e.ID) || !e.Visibility.Allows(a) }), nil
-}
-
-// Agenda implements [memory.Journal].
-func (s *stage) Agenda(context.Context, earshot.RoomID) (a remind.Agenda, _ error) {
-	for _, e := range s.journal.Events() {
-		a.Apply(e)
-	}
-	return a, nil
 }
 
 // remembers returns what a model remembers that repeats all it was told.

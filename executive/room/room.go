@@ -415,6 +415,11 @@ func (r *Room) Ping(ctx context.Context) error { return r.owner.Ping(ctx) }
 // its own events. It is safe for concurrent use.
 func (r *Room) Keep(ctx context.Context, e earshot.Event) error { return r.entries.Keep(ctx, e) }
 
+// CheckReminder says why a reminder cannot be set. It is safe for concurrent use.
+func (r *Room) CheckReminder(who earshot.ParticipantID, due time.Time, text earshot.Text) error {
+	return r.unasked.Reminders.Check(r.cfg.Now(), who, due, text)
+}
+
 // Record is Keep for several events that make returns, of which all are put on record or none. It
 // calls make while nothing else changes in the room.
 func (r *Room) Record(ctx context.Context, make func(context.Context) ([]earshot.Event, error)) (err error) {

@@ -10,7 +10,6 @@ import (
 	"earshot"
 	"earshot/executive"
 	"earshot/executive/memory"
-	"earshot/executive/remind"
 	"earshot/executive/room"
 	"earshot/internal/testkit"
 	"earshot/llm"
@@ -67,12 +66,4 @@ func (p past) Unread(_ context.Context, _ earshot.RoomID, _ time.Time, n int) (a
 // Find implements [memory.Journal].
 func (p past) Find(_ context.Context, a earshot.Audience, ids []earshot.EventID) ([]earshot.Event, error) {
 	return slices.DeleteFunc(p.Events(), func(e earshot.Event) bool { return !slices.Contains(ids, e.ID) || !e.Visibility.Allows(a) }), nil
-}
-
-// Agenda implements [memory.Journal].
-func (p past) Agenda(context.Context, earshot.RoomID) (a remind.Agenda, _ error) {
-	for _, e := range p.Events() {
-		a.Apply(e)
-	}
-	return a, nil
 }

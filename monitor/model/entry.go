@@ -395,6 +395,9 @@ func (p *transcript) aside(m marks, e earshot.Event) row {
 		}
 		return r
 	case earshot.Withdrawal:
+		if e.From.Provider == "earshot" {
+			return does(dim, "had something forgotten; nothing of it is kept")
+		}
 		return does(dim, "took a message back; nothing of it is kept")
 	}
 	return does(dim, "("+string(e.Body.Kind())+")")

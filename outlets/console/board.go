@@ -27,7 +27,9 @@ func (c *Console) Show(e earshot.Event) {
 	case earshot.Revision:
 		c.term.Note(terminal.Line{Head: c.head(e, e.Visibility.Scope == earshot.Private, false) + " (edited): ", Text: string(b.Text)})
 	case earshot.Withdrawal:
-		c.quietly(c.who(e) + " took a message back")
+		if e.From.Provider != "earshot" { // a fact, of which nothing was shown
+			c.quietly(c.who(e) + " took a message back")
+		}
 	case earshot.Utterance:
 		c.asks(e, len(e.To) > 0)
 		c.term.Note(terminal.Line{Head: c.cfg.Name(e.Author) + ": ", Text: string(b.Text), Quiet: len(e.To) == 0})

@@ -206,7 +206,7 @@ func (d *Editor) overwrite(ctx context.Context, tx *sql.Tx, e earshot.Event) err
 	return d.Views.Apply(ctx, tx, now)
 }
 
-// withdraw erases a message or a reply, and everything derived from it. It records in the
+// withdraw erases a message, a reply or a fact, and everything derived from it. It records in the
 // withdrawal what that was.
 func (d *Editor) withdraw(ctx context.Context, tx *sql.Tx, b earshot.Withdrawal, in earshot.RoomID) (earshot.Withdrawal, error) {
 	b.With = nil
@@ -215,7 +215,7 @@ func (d *Editor) withdraw(ctx context.Context, tx *sql.Tx, b earshot.Withdrawal,
 		return b, err
 	}
 	switch had.Body.(type) {
-	case earshot.Message, earshot.Utterance, earshot.Reply, earshot.Tombstone: // a Tombstone is erased already, but something may have been made from it since
+	case earshot.Message, earshot.Utterance, earshot.Reply, earshot.Fact, earshot.Tombstone: // a Tombstone is erased already, but something may have been made from it since
 	default:
 		return b, journal.ErrNoTarget
 	}
