@@ -170,9 +170,6 @@ func (d *Daemon) openJournal(ctx context.Context, c store.Config) (err error) {
 	if err := d.openVoices(ctx); err != nil {
 		return errors.Join(err, d.store.Close())
 	}
-	if err := d.store.Look(ctx, func(v earshot.View) error { return d.memory.Load(ctx, v, time.Now()) }); err != nil {
-		return errors.Join(err, d.store.Close())
-	}
 	d.openEraser()
 	all, err := d.openRooms(ctx)
 	if err != nil {

@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"context"
+	"math"
 	"time"
 
 	"earshot"
@@ -10,6 +11,20 @@ import (
 	"earshot/participants"
 	"earshot/participants/agents"
 )
+
+// loadMemory reads what is remembered in a room.
+func (d *Daemon) loadMemory(ctx context.Context, room earshot.RoomID) error {
+	var all []earshot.Event
+	for _, kind := range []earshot.Kind{earshot.KindFact, earshot.KindSummary} {
+		some, err := d.store.Lately(ctx, room, kind, math.MaxInt32, d.audiences(room)...)
+		if err != nil {
+			return err
+		}
+		all = append(all, some...)
+	}
+	d.memory.Load(room, all, time.Now())
+	return nil
+}
 
 // A pastReader is the journal as memory reads it.
 type pastReader struct{ *Daemon }

@@ -94,6 +94,9 @@ func (d *Daemon) newRoomEntry(ctx context.Context, is executive.Room) (roomEntry
 		}
 		return is
 	}
+	if err := d.loadMemory(ctx, is.ID); err != nil {
+		return roomEntry{}, fmt.Errorf("reading what is remembered in the room %s: %w", is.ID, err)
+	}
 	agenda, err := d.agenda(ctx, is.ID)
 	if err != nil {
 		return roomEntry{}, fmt.Errorf("reading what is still to be said in the room %s: %w", is.ID, err)

@@ -53,7 +53,7 @@ func (c Access) do(ctx context.Context, call command.Call) (string, error) {
 	case "", "list", "all":
 		return list(c.Index.All(call.Audience, c.Now(), verb == "all")), nil
 	case "find":
-		facts, _ := c.Index.Lookup(Query{Audience: call.Audience, Words: earshot.Text(rest), At: c.Now(), Most: mostListed, Bytes: mostListed * mostText})
+		facts, _ := c.Index.Lookup(Query{Audience: call.Audience, Words: earshot.Text(rest), At: c.Now(), Bytes: mostListed * mostText})
 		return list(facts), nil
 	}
 	n, text, _ := strings.Cut(rest, " ")

@@ -7,6 +7,7 @@ import (
 	"iter"
 	"log/slog"
 	"maps"
+	"math"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -75,9 +76,15 @@ func (d *den) open() {
 		d.tb.Fatal(err)
 	}
 	d.store, d.index = s, NewIndex()
-	if err := s.Look(context.Background(), func(v earshot.View) error { return d.index.Load(context.Background(), v, time.Now()) }); err != nil {
-		d.tb.Fatal(err)
+	var all []earshot.Event
+	for _, kind := range []earshot.Kind{earshot.KindFact, earshot.KindSummary} {
+		some, err := s.Lately(context.Background(), earshot.Desk, kind, math.MaxInt32, earshot.Audience{Room: earshot.Desk}.With(main))
+		if err != nil {
+			d.tb.Fatal(err)
+		}
+		all = append(all, some...)
 	}
+	d.index.Load(earshot.Desk, all, time.Now())
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup
 	set := executive.DefaultConfig()
@@ -444,7 +451,7 @@ func TestNothingLeaks(t *testing.T) {
 			d.quiet()
 			for _, who := range []earshot.ParticipantID{"ann", "bob"} {
 				a := earshot.Audience{Room: earshot.Desk, Members: []earshot.ParticipantID{who}}
-				text, _ := d.index.Prompt(Query{Audience: a, Here: []earshot.ParticipantID{"ann", "bob"}, At: time.Now(), Most: 1000, Bytes: 1 << 20, Before: 1 << 40})
+				text, _ := d.index.Prompt(Query{Audience: a, Here: []earshot.ParticipantID{"ann", "bob"}, At: time.Now(), Bytes: 1 << 20, Before: 1 << 40})
 				for m, v := range seen {
 					may := v.Allows(a) && !gone[m]
 					if strings.Contains(text, m) && !may {

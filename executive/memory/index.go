@@ -2,6 +2,7 @@ package memory
 
 import (
 	"cmp"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -56,6 +57,19 @@ func (x *Index) shelf(room earshot.RoomID) *shelf {
 		x.rooms[room] = s
 	}
 	return s
+}
+
+// Load takes in all that is on record of what is remembered in a room. There may be something to read:
+// the last program may not have got so far.
+func (x *Index) Load(room earshot.RoomID, all []earshot.Event, now time.Time) {
+	x.mu.Lock()
+	maps.DeleteFunc(x.facts, func(_ earshot.EventID, k *Known) bool { return k.Event.Room == room })
+	delete(x.rooms, room)
+	x.touch(room, now)
+	x.mu.Unlock()
+	for _, e := range all {
+		x.Take(e, now)
+	}
 }
 
 // Take takes in an event on record at now, and returns what it knows to be erased because of it.
@@ -115,9 +129,6 @@ func (x *Index) touch(room earshot.RoomID, now time.Time) {
 
 func (x *Index) add(k *Known) {
 	s := x.shelf(k.Event.Room)
-	if x.facts[k.Event.ID] != nil {
-		return
-	}
 	x.facts[k.Event.ID] = k
 	for _, w := range k.keys {
 		s.byKey[w] = append(s.byKey[w], k)
@@ -221,8 +232,7 @@ type Query struct {
 	Words    earshot.Text            // what is talked about
 	At       time.Time
 
-	Most   int   // how many facts, at most
-	Bytes  int   // how long all of them may be together
+	Bytes  int   // how long all may be together, with what stands around each
 	Before int64 // summaries of what began before this sequence are wanted as well
 }
 
@@ -250,9 +260,6 @@ func (x *Index) Lookup(q Query) (facts []Known, summaries []earshot.Event) {
 		left -= n + overhead
 	}
 	for _, k := range s.rank(q) {
-		if len(facts) >= q.Most {
-			break
-		}
 		if left -= len(k.Text) + overhead; left < 0 {
 			break
 		}

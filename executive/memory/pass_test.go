@@ -102,8 +102,8 @@ func TestRank(t *testing.T) {
 	put("The sea is wide", public, nil)
 	ask := func(q Query) (all []string) {
 		q.Audience.Room, q.At = earshot.Desk, noon.Add(time.Hour)
-		if q.Most == 0 {
-			q.Most, q.Bytes = 10, 10_000
+		if q.Bytes == 0 {
+			q.Bytes = 10_000
 		}
 		facts, _ := x.Lookup(q)
 		for _, k := range facts {
@@ -120,7 +120,7 @@ func TestRank(t *testing.T) {
 	if got := ask(Query{Words: "dentist secret", Audience: earshot.Audience{Members: []earshot.ParticipantID{"ann"}, Unknown: true}}); len(got) != 1 {
 		t.Errorf("beside a loudspeaker one finds %q", got)
 	}
-	if got := ask(Query{Words: "sea walnuts dentist", Most: 10, Bytes: 100}); len(got) != 1 {
+	if got := ask(Query{Words: "sea walnuts dentist", Bytes: 100}); len(got) != 1 {
 		t.Errorf("in 100 bytes it finds %q", got)
 	}
 	if text, _ := NewIndex().Prompt(Query{At: noon}); text != "" {
@@ -186,7 +186,7 @@ func BenchmarkLookup(b *testing.B) {
 	for b.Loop() {
 		facts, _ := x.Lookup(Query{
 			Audience: earshot.Audience{Room: earshot.Desk, Unknown: true}, Here: []earshot.ParticipantID{"p7", "p8"},
-			Words: "does anybody like thing123 with word55 on day200 or not", At: noon, Most: 24, Bytes: 1800, Before: 1 << 40,
+			Words: "does anybody like thing123 with word55 on day200 or not", At: noon, Bytes: 1800, Before: 1 << 40,
 		})
 		if len(facts) == 0 {
 			b.Fatal("nothing is found")

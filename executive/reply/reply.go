@@ -255,7 +255,7 @@ func (b *Builder) known(set executive.Config, q *question.Question, h *dialogue.
 	}
 	text, used := b.Memory.Prompt(memory.Query{
 		Audience: a, Here: append([]earshot.ParticipantID{q.Message.Author}, a.Members...), Words: memory.Words(q.Message),
-		At: at, Most: mostKnown, Bytes: tokenBytes * set.Memory.MostTokens, Before: before,
+		At: at, Bytes: tokenBytes * set.Memory.MostTokens, Before: before,
 	})
 	rests := q.Rests
 	for _, e := range used {
@@ -263,9 +263,6 @@ func (b *Builder) known(set executive.Config, q *question.Question, h *dialogue.
 	}
 	return text, rests
 }
-
-// mostKnown is how many facts stand in a prompt.
-const mostKnown = 24
 
 // Dialogue returns what an agent that remembers h reads of the conversation in a prompt for a at a
 // time. writers are the authors of what it answers.

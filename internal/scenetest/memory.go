@@ -2,8 +2,9 @@ package scenetest
 
 import (
 	"context"
-	"encoding/json"
+	"fmt"
 	"log/slog"
+	"maps"
 	"slices"
 	"time"
 
@@ -40,27 +41,22 @@ func (s *Scene) memory(j *testkit.Journal, m llm.Service, people *participants.R
 type past struct{ *testkit.Journal }
 
 // Unread implements [memory.Journal].
-func (p past) Unread(_ context.Context, _ earshot.RoomID, _ time.Time, n int) (all [][]earshot.EventID, _ error) {
+func (p past) Unread(_ context.Context, _ earshot.RoomID, _ time.Time, n int) ([][]earshot.EventID, error) {
 	read := make(map[earshot.EventID]bool)
-	circles := make(map[string][]earshot.EventID)
 	for _, e := range p.Events() {
-		if _, is := e.Body.(earshot.Summary); is {
+		if e.Body.Kind() == earshot.KindSummary {
 			for _, id := range e.Sources {
 				read[id] = true
 			}
 		}
 	}
+	circles := make(map[string][]earshot.EventID)
 	for _, e := range p.Events() {
-		circle, _ := json.Marshal(e.Visibility) // of strings
-		if memory.Words(e) != "" && !read[e.ID] && len(circles[string(circle)]) < n {
-			circles[string(circle)] = append(circles[string(circle)], e.ID)
+		if c := fmt.Sprintf("%#v", e.Visibility); memory.Words(e) != "" && !read[e.ID] && len(circles[c]) < n {
+			circles[c] = append(circles[c], e.ID)
 		}
 	}
-	for _, ids := range circles {
-		all = append(all, ids)
-	}
-	slices.SortFunc(all, slices.Compare)
-	return all, nil
+	return slices.SortedFunc(maps.Values(circles), slices.Compare), nil
 }
 
 // Find implements [memory.Journal].
