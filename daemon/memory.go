@@ -26,37 +26,30 @@ func (d *Daemon) loadMemory(ctx context.Context, room earshot.RoomID) error {
 	return nil
 }
 
-// A pastReader is the journal as memory reads it.
-type pastReader struct{ *Daemon }
-
-// Unread implements [memory.Journal].
-func (p pastReader) Unread(ctx context.Context, room earshot.RoomID, since time.Time, n int) (ids [][]earshot.EventID, err error) {
-	err = p.store.Look(ctx, func(v earshot.View) (err error) {
-		ids, err = memory.Unread(ctx, v, room, since, n)
-		return err
-	})
-	return ids, err
-}
-
-// Find implements [memory.Journal].
-func (p pastReader) Find(ctx context.Context, a earshot.Audience, ids []earshot.EventID) ([]earshot.Event, error) {
-	return p.store.For(a).Find(ctx, ids)
+// find returns those of some events that everybody in an audience may see.
+func (d *Daemon) find(ctx context.Context, a earshot.Audience, ids []earshot.EventID) ([]earshot.Event, error) {
+	return d.store.For(a).Find(ctx, ids)
 }
 
 // keepMemory reads what is new in quiet rooms, until ctx ends.
 func (d *Daemon) keepMemory(ctx context.Context) {
 	k := memory.Consolidator{
-		Index: d.memory, Journal: pastReader{d}, Model: &d.llm, Settings: d.settings, NewID: d.id, Now: time.Now, Log: d.log,
-		Rests:  d.rests,
-		Agents: d.agents.In,
+		Index: d.memory, Find: d.find, Model: &d.llm, Settings: d.settings, NewID: d.id, Now: time.Now, Log: d.log,
+		Rests: d.rests, Agents: d.agents.In, Reader: d.memoryOf, Name: d.people.Name,
+		Unread: func(ctx context.Context, room earshot.RoomID, since time.Time, n int) (ids [][]earshot.EventID, err error) {
+			err = d.store.Look(ctx, func(v earshot.View) (err error) {
+				ids, err = memory.Unread(ctx, v, room, since, n)
+				return err
+			})
+			return ids, err
+		},
 		Room: func(id earshot.RoomID) (memory.Room, bool) {
 			r, ok := d.rooms.find(id)
 			return r.Room, ok
 		},
-		Reader: d.memoryOf,
-		People: func(id earshot.ParticipantID) (string, bool, bool) {
-			p, known := d.people.Get(id)
-			return d.people.Name(id), p.Type != participants.Internal && p.Type != participants.AIAssistant, known
+		IsPerson: func(id earshot.ParticipantID) bool {
+			p, _ := d.people.Get(id)
+			return p.Type != participants.Internal && p.Type != participants.AIAssistant
 		},
 	}
 	k.Run(ctx)
@@ -89,7 +82,7 @@ func (d *Daemon) memoryOf(ctx context.Context, of agents.Record) earshot.Partici
 // remembered is how people and agents get at what is remembered.
 func (d *Daemon) remembered() memory.Access {
 	return memory.Access{
-		Index: d.memory, Name: d.people.Name, Find: pastReader{d}.Find, NewID: d.id, Now: time.Now,
+		Index: d.memory, Name: d.people.Name, Find: d.find, NewID: d.id, Now: time.Now,
 		Keep: func(ctx context.Context, e earshot.Event) error {
 			r, ok := d.rooms.find(e.Room)
 			if !ok {

@@ -34,30 +34,27 @@ type Room interface {
 	Record(ctx context.Context, make func(context.Context) ([]earshot.Event, error)) error
 }
 
-// A Journal is read by a Consolidator. Its methods wait for a disk at most, and give up when ctx ends.
-type Journal interface {
-	// Unread returns the oldest events of each conversation of a room that were not read yet, from
-	// since on and at most n of each, in their order.
-	Unread(ctx context.Context, room earshot.RoomID, since time.Time, n int) ([][]earshot.EventID, error)
-
-	// Find returns those of some events that everybody in an audience may see, in their order.
-	Find(ctx context.Context, a earshot.Audience, ids []earshot.EventID) ([]earshot.Event, error)
-}
-
 // A Consolidator fills an index while nobody talks. All fields are required.
 type Consolidator struct {
 	Index    *Index
-	Journal  Journal
 	Model    llm.Service
 	Settings func() executive.Config
 	Rests    func() bool // today nothing more is to be thought unasked
 	Room     func(earshot.RoomID) (Room, bool)
-	Agents   func(earshot.RoomID) []agents.Record                          // of a room, the main one first
-	Reader   func(context.Context, agents.Record) earshot.ParticipantID    // the memory agent of an agent
-	People   func(earshot.ParticipantID) (name string, person, known bool) // who somebody is
+	Agents   func(earshot.RoomID) []agents.Record                       // of a room, the main one first
+	Reader   func(context.Context, agents.Record) earshot.ParticipantID // the memory agent of an agent
+	Name     func(earshot.ParticipantID) string
+	IsPerson func(earshot.ParticipantID) bool // what agents say alone is worth no memory
 	NewID    func() earshot.EventID
 	Now      func() time.Time
 	Log      *slog.Logger
+
+	// Unread returns the oldest events of each conversation of a room that were not read yet, from
+	// since on and at most n of each, in their order; see [Unread].
+	Unread func(ctx context.Context, room earshot.RoomID, since time.Time, n int) ([][]earshot.EventID, error)
+
+	// Find returns those of some events that everybody in an audience may see, in their order.
+	Find func(ctx context.Context, a earshot.Audience, ids []earshot.EventID) ([]earshot.Event, error)
 
 	tries map[earshot.EventID]int // by the last event of what was to be read
 }
@@ -109,41 +106,30 @@ func (k *Consolidator) visit(ctx context.Context, set executive.Config, id earsh
 
 // pass reads one stretch of one conversation of a room. It reports whether there was one.
 func (k *Consolidator) pass(ctx context.Context, set executive.Config, room Room, id earshot.RoomID) (more bool, err error) {
-	circles, err := k.Journal.Unread(ctx, id, k.Now().Add(-oldest), mostRead)
+	circles, err := k.Unread(ctx, id, k.Now().Add(-oldest), mostRead)
 	if err != nil {
 		return false, err
 	}
 	for _, ids := range circles {
 		for _, a := range k.Agents(id) {
 			audience := earshot.Audience{Room: id}.With(a.ID)
-			events, err := k.Journal.Find(ctx, audience, ids)
+			events, err := k.Find(ctx, audience, ids)
 			if err != nil {
 				return false, err
 			}
-			if len(events) == len(ids) && slices.ContainsFunc(events, k.byPerson) {
-				return true, k.read(ctx, set, room, a, newReading(events, k.name))
+			if len(events) == len(ids) && slices.ContainsFunc(events, func(e earshot.Event) bool { return k.IsPerson(e.Author) }) {
+				return true, k.read(ctx, set, room, a, newReading(events, k.Name))
 			}
 		}
 	}
 	for _, parts := range k.Index.apart(id, mostRead) {
 		for _, a := range k.Agents(id) {
 			if parts[0].Visibility.Allows(earshot.Audience{Room: id}.With(a.ID)) && k.tries[parts[len(parts)-1].ID] < mostTries {
-				return true, k.read(ctx, set, room, a, newReading(parts, k.name))
+				return true, k.read(ctx, set, room, a, newReading(parts, k.Name))
 			}
 		}
 	}
 	return false, nil
-}
-
-// byPerson reports whether a person has said something: what agents say alone is worth no memory.
-func (k *Consolidator) byPerson(e earshot.Event) bool {
-	_, person, _ := k.People(e.Author)
-	return person
-}
-
-func (k *Consolidator) name(id earshot.ParticipantID) string {
-	name, _, _ := k.People(id)
-	return name
 }
 
 // read has a model read something for an agent, and keeps what it finds.
@@ -177,7 +163,7 @@ func (k *Consolidator) read(ctx context.Context, set executive.Config, room Room
 
 // unchanged returns an error if what was read has been erased or revised since.
 func (k *Consolidator) unchanged(ctx context.Context, a agents.Record, r reading) error {
-	now, err := k.Journal.Find(ctx, earshot.Audience{Room: r.events[0].Room}.With(a.ID), identifiers(r.events))
+	now, err := k.Find(ctx, earshot.Audience{Room: r.events[0].Room}.With(a.ID), identifiers(r.events))
 	if err != nil {
 		return err
 	}
@@ -193,12 +179,8 @@ func (k *Consolidator) find(ctx context.Context, set executive.Config, by earsho
 	if err != nil {
 		return m, err
 	}
-	m, refused, err := r.parse([]byte(answer))
-	if err != nil {
+	if m, err = r.parse([]byte(answer)); err != nil {
 		return m, err
-	}
-	if refused > 0 {
-		k.Log.Debug("facts were refused", "room", r.events[0].Room, "facts", refused)
 	}
 	var old []Known
 	v, newest := r.visibility(), r.events[len(r.events)-1].At

@@ -89,12 +89,12 @@ func (d *den) open() {
 	var running sync.WaitGroup
 	set := executive.DefaultConfig()
 	k := &Consolidator{
-		Index: d.index, Journal: d, Model: d, Settings: func() executive.Config { d.looked.Add(1); return set }, Rests: func() bool { return false },
+		Index: d.index, Unread: d.Unread, Find: d.Find, Model: d, Settings: func() executive.Config { d.looked.Add(1); return set }, Rests: func() bool { return false },
 		Room:   func(earshot.RoomID) (Room, bool) { return d, true },
 		Agents: func(earshot.RoomID) []agents.Record { return []agents.Record{{ID: main}} },
 		Reader: func(context.Context, agents.Record) earshot.ParticipantID { return "memory" },
-		People: func(id earshot.ParticipantID) (string, bool, bool) { return string(id), id != main, true },
-		NewID:  d.id, Now: time.Now, Log: slog.New(slog.DiscardHandler),
+		Name:   func(id earshot.ParticipantID) string { return string(id) }, IsPerson: func(id earshot.ParticipantID) bool { return id != main },
+		NewID: d.id, Now: time.Now, Log: slog.New(slog.DiscardHandler),
 	}
 	running.Go(func() { k.Run(ctx) })
 	d.stop = func() { cancel(); running.Wait() }
@@ -159,13 +159,11 @@ func (d *den) append(events ...earshot.Event) ([]earshot.Event, error) {
 	return kept, err
 }
 
-// Unread implements [Journal].
 func (d *den) Unread(ctx context.Context, room earshot.RoomID, since time.Time, n int) (ids [][]earshot.EventID, err error) {
 	err = d.store.Look(ctx, func(v earshot.View) (err error) { ids, err = Unread(ctx, v, room, since, n); return err })
 	return ids, err
 }
 
-// Find implements [Journal].
 func (d *den) Find(ctx context.Context, a earshot.Audience, ids []earshot.EventID) ([]earshot.Event, error) {
 	return d.store.For(a).Find(ctx, ids)
 }

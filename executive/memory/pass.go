@@ -168,30 +168,28 @@ type modelFact struct {
 // parse reads the answer of a model. A fact is refused as a whole if it names events or people that
 // were not shown, or no event, or if it is too long, or its confidence is none. A time that cannot be
 // read is left out.
-func (r reading) parse(data []byte) (m memory, refused int, err error) {
+func (r reading) parse(data []byte) (m memory, err error) {
 	var answer struct {
 		Summary *string      `json:"summary"`
 		Facts   *[]modelFact `json:"facts"`
 	}
 	if err := decode(data, &answer); err != nil || answer.Summary == nil || !r.whole && answer.Facts == nil || r.whole && plain(*answer.Summary) == "" {
-		return m, 0, errAnswer
+		return m, errAnswer
 	}
 	m.summary = earshot.Text(plain(*answer.Summary))
 	if len(m.summary) > mostSummary {
 		m.summary = earshot.Text(language.WholeRunes(string(m.summary[:mostSummary])))
 	}
 	if r.whole {
-		return m, 0, nil
+		return m, nil
 	}
 	for _, w := range *answer.Facts {
 		f, ok := r.fact(w)
-		if !ok || len(m.facts) == mostFacts || slices.ContainsFunc(m.facts, func(had found) bool { return language.SameWords(had.Text, f.Text) }) {
-			refused++
-			continue
+		if ok && len(m.facts) < mostFacts && !slices.ContainsFunc(m.facts, func(had found) bool { return language.SameWords(had.Text, f.Text) }) {
+			m.facts = append(m.facts, f)
 		}
-		m.facts = append(m.facts, f)
 	}
-	return m, refused, nil
+	return m, nil
 }
 
 // fact returns a fact, if it is valid.

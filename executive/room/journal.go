@@ -165,7 +165,10 @@ func (r *Room) append(ctx context.Context, events ...earshot.Event) ([]earshot.E
 			r.reportCorrection(e)
 			r.speech.Listener.Remember(e)
 			r.remember(e)
-			r.remembered(e)
+			if gone := r.cfg.Memory.Take(e, r.cfg.Now()); len(gone) > 0 {
+				r.unasked.Reminders.Drop(gone)
+				r.preparation.Drop()
+			}
 			if e.Body.Kind() == earshot.KindReply {
 				r.entries.RememberKept(e) // somebody may answer it
 			}
@@ -206,14 +209,6 @@ func (r *Room) remember(e earshot.Event) {
 	}
 	if e.Body.Kind() == earshot.KindReminder {
 		r.unasked.Reminders.Apply(e)
-	}
-}
-
-// remembered takes an event on record into the memory of the agents.
-func (r *Room) remembered(e earshot.Event) {
-	if gone := r.cfg.Memory.Take(e, r.cfg.Now()); len(gone) > 0 {
-		r.unasked.Reminders.Drop(gone)
-		r.preparation.Drop()
 	}
 }
 

@@ -19,18 +19,15 @@ import (
 func (s *stage) consolidator(index *memory.Index, set executive.Config) *memory.Consolidator {
 	set.Memory.Quiet = 10
 	return &memory.Consolidator{
-		Index: index, Journal: s, Model: s, Settings: func() executive.Config { return set }, Rests: func() bool { return false },
+		Index: index, Unread: s.Unread, Find: s.Find, Model: s, Settings: func() executive.Config { return set }, Rests: func() bool { return false },
 		Room:   func(earshot.RoomID) (memory.Room, bool) { return s.Room, true },
 		Agents: func(earshot.RoomID) []agents.Record { return s.sitting() },
 		Reader: func(_ context.Context, a agents.Record) earshot.ParticipantID { return a.ID },
-		People: func(id earshot.ParticipantID) (string, bool, bool) {
-			return nameOf(id), !slices.Contains(staff, nameOf(id)), true
-		},
+		Name:   nameOf, IsPerson: func(id earshot.ParticipantID) bool { return !slices.Contains(staff, nameOf(id)) },
 		NewID: s.newID, Now: time.Now, Log: slog.New(slog.NewTextHandler(s.logged, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	}
 }
 
-// Unread implements [memory.Journal].
 func (s *stage) Unread(_ context.Context, _ earshot.RoomID, _ time.Time, n int) ([][]earshot.EventID, error) {
 	read := make(map[earshot.EventID]bool)
 	for _, e := range s.journal.Events() {
@@ -49,7 +46,6 @@ func (s *stage) Unread(_ context.Context, _ earshot.RoomID, _ time.Time, n int) 
 	return slices.SortedFunc(maps.Values(circles), slices.Compare), nil
 }
 
-// Find implements [memory.Journal].
 func (s *stage) Find(_ context.Context, a earshot.Audience, ids []earshot.EventID) ([]earshot.Event, error) {
 	return slices.DeleteFunc(s.journal.Events(), func(e earshot.Event) bool { return !slices.Contains(ids, e.ID) || !e.Visibility.Allows(a) }), nil
 }

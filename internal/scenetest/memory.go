@@ -26,12 +26,12 @@ func (s *Scene) memory(j *testkit.Journal, m llm.Service, people *participants.R
 	}
 	cfg.Memory = memory.NewIndex()
 	return &memory.Consolidator{
-		Index: cfg.Memory, Journal: past{j}, Model: m, Settings: func() executive.Config { return s.Config }, Rests: func() bool { return false },
+		Index: cfg.Memory, Unread: past{j}.unread, Find: past{j}.find, Model: m, Settings: func() executive.Config { return s.Config }, Rests: func() bool { return false },
 		Agents: func(earshot.RoomID) []agents.Record { return []agents.Record{{ID: participants.Agent}} },
 		Reader: func(_ context.Context, a agents.Record) earshot.ParticipantID { return a.ID },
-		People: func(id earshot.ParticipantID) (string, bool, bool) {
-			p, known := people.Get(id)
-			return people.Name(id), p.Type != participants.Internal, known
+		Name:   people.Name, IsPerson: func(id earshot.ParticipantID) bool {
+			p, _ := people.Get(id)
+			return p.Type != participants.Internal
 		},
 		NewID: cfg.NewID, Now: time.Now, Log: slog.New(slog.DiscardHandler),
 	}
@@ -40,8 +40,7 @@ func (s *Scene) memory(j *testkit.Journal, m llm.Service, people *participants.R
 // A past is a journal as memory reads it.
 type past struct{ *testkit.Journal }
 
-// Unread implements [memory.Journal].
-func (p past) Unread(_ context.Context, _ earshot.RoomID, _ time.Time, n int) ([][]earshot.EventID, error) {
+func (p past) unread(_ context.Context, _ earshot.RoomID, _ time.Time, n int) ([][]earshot.EventID, error) {
 	read := make(map[earshot.EventID]bool)
 	for _, e := range p.Events() {
 		if e.Body.Kind() == earshot.KindSummary {
@@ -59,7 +58,6 @@ func (p past) Unread(_ context.Context, _ earshot.RoomID, _ time.Time, n int) ([
 	return slices.SortedFunc(maps.Values(circles), slices.Compare), nil
 }
 
-// Find implements [memory.Journal].
-func (p past) Find(_ context.Context, a earshot.Audience, ids []earshot.EventID) ([]earshot.Event, error) {
+func (p past) find(_ context.Context, a earshot.Audience, ids []earshot.EventID) ([]earshot.Event, error) {
 	return slices.DeleteFunc(p.Events(), func(e earshot.Event) bool { return !slices.Contains(ids, e.ID) || !e.Visibility.Allows(a) }), nil
 }
