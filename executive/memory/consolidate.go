@@ -148,6 +148,9 @@ func (k *Consolidator) read(ctx context.Context, set executive.Config, room Room
 		return err
 	}
 	err = room.Record(ctx, func(ctx context.Context) ([]earshot.Event, error) {
+		if mode, _ := room.Mode(); !mode.Answers() || !k.Settings().Memory.Enabled {
+			return nil, errors.New("it may no longer be written down")
+		}
 		if err := k.unchanged(ctx, a, r); err != nil {
 			return nil, err
 		}

@@ -44,6 +44,7 @@ type den struct {
 	store *store.Store
 	index *Index
 	mode  earshot.Mode
+	off   bool // nobody has allowed it
 	model func(req *llm.Request) (string, error)
 	stop  func()
 	at    func(stage string) // of a pass that is put on record; may be nil
@@ -89,7 +90,11 @@ func (d *den) open() {
 	var running sync.WaitGroup
 	set := executive.DefaultConfig()
 	k := &Consolidator{
-		Index: d.index, Unread: d.Unread, Find: d.Find, Model: d, Settings: func() executive.Config { d.looked.Add(1); return set }, Rests: func() bool { return false },
+		Index: d.index, Unread: d.Unread, Find: d.Find, Model: d, Settings: func() executive.Config {
+			d.looked.Add(1)
+			set.Memory.Enabled = !d.off
+			return set
+		}, Rests: func() bool { return false },
 		Room:   func(earshot.RoomID) (Room, bool) { return d, true },
 		Agents: func(earshot.RoomID) []agents.Record { return []agents.Record{{ID: main}} },
 		Reader: func(context.Context, agents.Record) earshot.ParticipantID { return "memory" },

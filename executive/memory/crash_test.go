@@ -78,6 +78,39 @@ func TestCrash(t *testing.T) {
 	}
 }
 
+// TestForbidden: nothing is read without permission, and nothing is written down of what was read when
+// the permission is withdrawn, or the room is paused, before the model has answered.
+func TestForbidden(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDen(t, t.TempDir(), lines)
+		defer d.close()
+		d.off = true
+		d.says("ann", public, "Tides come twice a day")
+		d.quiet()
+		if len(d.asked) > 0 {
+			t.Error("a model was asked without permission")
+		}
+		for _, forbid := range []func(is bool){
+			func(is bool) { d.off = is },
+			func(is bool) { d.mode = map[bool]earshot.Mode{true: earshot.Paused, false: earshot.Live}[is] },
+		} {
+			d.off = false
+			asked := len(d.asked)
+			d.at = func(stage string) { forbid(stage == "answered") }
+			d.quiet()
+			if len(d.asked) == asked || len(d.knows()) > 0 {
+				t.Errorf("after %d requests it knows %q", len(d.asked)-asked, d.knows())
+			}
+			forbid(false)
+		}
+		d.at = nil
+		d.quiet()
+		if len(d.knows()) != 1 {
+			t.Errorf("allowed again it knows %q", d.knows())
+		}
+	})
+}
+
 // TestWhole: what is known of earlier talk is one summary for each conversation, which takes in the one
 // before; when one of its words is forgotten, it is made anew of the rest.
 func TestWhole(t *testing.T) {

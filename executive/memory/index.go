@@ -224,8 +224,7 @@ func (x *Index) madeOf(of earshot.EventID) (made []earshot.EventID) {
 	return made
 }
 
-// A Query says what somebody wants to know. The zero values of its other fields than the audience
-// restrict nothing.
+// A Query says what somebody wants to know.
 type Query struct {
 	Audience earshot.Audience
 	Here     []earshot.ParticipantID // who is here; what is known of them comes first
