@@ -57,7 +57,7 @@ func TestMemory(t *testing.T) {
 			return said
 		}
 		list := strings.Split(command("memory", ""), "\n")
-		if len(list) != 2 || !strings.Contains(list[0], "Ann takes the ferry") {
+		if len(list) != 3 || !strings.Contains(list[0], "Ann takes the ferry") || !strings.HasSuffix(list[2], ": of a wolf") {
 			t.Fatalf("it remembers %q", list)
 		}
 		ferry, _, _ := strings.Cut(list[0], " ")

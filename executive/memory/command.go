@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -51,7 +52,14 @@ func (c Access) do(ctx context.Context, call command.Call) (string, error) {
 	}
 	switch verb {
 	case "", "list", "all":
-		return list(c.Index.All(call.Audience, c.Now(), verb == "all")), nil
+		told := list(c.Index.All(call.Audience, c.Now(), verb == "all"))
+		_, summaries := c.Index.Lookup(Query{Audience: call.Audience, Bytes: math.MaxInt, Before: math.MaxInt64})
+		for _, e := range summaries {
+			if !asJSON {
+				told += "\nIn short, up to " + e.At.Local().Format("2006-01-02") + ": " + string(e.Body.(earshot.Summary).Text)
+			}
+		}
+		return told, nil
 	case "find":
 		facts, _ := c.Index.Lookup(Query{Audience: call.Audience, Words: earshot.Text(rest), At: c.Now(), Bytes: mostListed * mostText})
 		return list(facts), nil

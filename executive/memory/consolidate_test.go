@@ -91,6 +91,7 @@ func (d *den) open() {
 	set := executive.DefaultConfig()
 	k := &Consolidator{
 		Index: d.index, Unread: d.Unread, Find: d.Find, Model: d, Settings: func() executive.Config {
+			d.sync()
 			d.looked.Add(1)
 			set.Memory.Enabled = !d.off
 			return set
@@ -126,6 +127,7 @@ func (d *den) Stream(_ context.Context, req *llm.Request) iter.Seq2[llm.Delta, e
 		d.mu.Lock()
 		d.asked = append(d.asked, *req)
 		d.mu.Unlock()
+		d.sync()
 		text, err := d.model(req)
 		if err != nil {
 			yield(llm.Delta{}, err)
@@ -136,7 +138,7 @@ func (d *den) Stream(_ context.Context, req *llm.Request) iter.Seq2[llm.Delta, e
 }
 
 func (d *den) Still() bool                           { return true }
-func (d *den) Mode() (earshot.Mode, <-chan struct{}) { return d.mode, nil }
+func (d *den) Mode() (earshot.Mode, <-chan struct{}) { d.sync(); return d.mode, nil }
 
 func (d *den) Record(ctx context.Context, make func(context.Context) ([]earshot.Event, error)) error {
 	d.reach("answered")
@@ -150,7 +152,14 @@ func (d *den) Record(ctx context.Context, make func(context.Context) ([]earshot.
 	return err
 }
 
+// sync has what a test has changed before seen by what reads in the background, and the other way round.
+func (d *den) sync() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+}
+
 func (d *den) reach(stage string) {
+	d.sync()
 	if d.at != nil {
 		d.at(stage)
 	}
@@ -203,8 +212,14 @@ func (d *den) says(by earshot.ParticipantID, v earshot.Visibility, text string) 
 
 // quiet waits until everything that was said is read.
 func (d *den) quiet() {
-	time.Sleep(10 * time.Minute)
+	d.wait(10 * time.Minute)
+}
+
+func (d *den) wait(long time.Duration) {
+	d.sync()
+	time.Sleep(long)
 	synctest.Wait()
+	d.sync()
 }
 
 // knows returns the facts that somebody may know.
@@ -253,8 +268,7 @@ func TestRead(t *testing.T) {
 		d := newDen(t, t.TempDir(), lines)
 		d.says("ann", public, "Tides come twice a day")
 		d.says("ann", annOnly, "My code is walrus")
-		time.Sleep(30 * time.Second)
-		synctest.Wait()
+		d.wait(30 * time.Second)
 		if len(d.asked) > 0 {
 			t.Error("it was read although it was not quiet")
 		}

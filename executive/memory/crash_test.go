@@ -49,7 +49,9 @@ func TestCrash(t *testing.T) {
 						t.Fatalf("there were %d passes too few", n)
 					}
 					again := newDen(t, filepath.Join(left, "journal"), model)
+					again.mu.Lock()
 					again.n = 1000
+					again.mu.Unlock()
 					again.quiet()
 					want := []string{"Tides come twice a day"}
 					if pass == "the whole" {
@@ -163,7 +165,7 @@ func TestWhole(t *testing.T) {
 			t.Errorf("with a model that sums nothing up Bob may know %q", all)
 		}
 		asked := len(d.asked)
-		time.Sleep(5 * time.Hour)
+		d.wait(5 * time.Hour)
 		if len(d.asked) != asked {
 			t.Errorf("it was asked %d times more", len(d.asked)-asked)
 		}
@@ -188,8 +190,7 @@ func TestIdle(t *testing.T) {
 		fill(d.index)
 		d.says("ann", public, "Tides come twice a day")
 		used := processorTime(t)
-		time.Sleep(time.Hour)
-		synctest.Wait()
+		d.wait(time.Hour)
 		used = processorTime(t) - used
 		t.Logf("memory took %v of the processor in an hour, with %d requests", used, len(d.asked))
 		if share := used.Seconds() / time.Hour.Seconds(); share > mostIdle || len(d.asked) > 60 {
@@ -198,8 +199,7 @@ func TestIdle(t *testing.T) {
 		broken = false
 		d.quiet()
 		asked, looked := len(d.asked), d.looked.Load()
-		time.Sleep(time.Hour)
-		synctest.Wait()
+		d.wait(time.Hour)
 		if n := d.looked.Load() - looked; len(d.asked) != asked || n > int64(time.Hour/restCheck)+1 {
 			t.Errorf("with nothing to read it looked %d times, and asked %d times", n, len(d.asked)-asked)
 		}
