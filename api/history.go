@@ -34,7 +34,7 @@ type ExplainedDecision struct {
 	About    *DecisionSubject `json:"about,omitempty"`  // nil for nothing, or nothing that is there to be seen
 	Failed   bool             `json:"failed,omitempty"` // nothing of what was to be said came out
 	Fault    string           `json:"fault,omitempty"`  // what went wrong then
-	Knew     []int64          `json:"knew,omitempty"`   // the sequences of the facts that it rests on, as far as they are to be seen
+	Facts    []int64          `json:"facts,omitempty"`  // the sequences of the facts that it rests on, as far as they are to be seen
 
 	// Gone says that what it was about is not there any more, or not to be seen. It is not
 	// sent: in JSON this is a decision about nothing.

@@ -69,7 +69,7 @@ func Tell(ctx context.Context, j Journal, q Query, name func(earshot.Participant
 	if err != nil {
 		return nil, fmt.Errorf("reading how the replies ended: %w", err)
 	}
-	knew, err := facts(ctx, j, ends)
+	facts, err := factsOf(ctx, j, ends)
 	if err != nil {
 		return nil, err
 	}
@@ -90,15 +90,15 @@ func Tell(ctx context.Context, j Journal, q Query, name func(earshot.Participant
 			}
 			all = append(all, api.ExplainedDecision{
 				Sequence: e.Sequence, At: e.At, Agent: name(d.Agent), Verdict: d.Verdict, Reasons: d.Reasons, By: by,
-				About: m, Failed: fails, Fault: reply.Fault, Knew: knew[d.Turn], Gone: m == nil && d.About != "",
+				About: m, Failed: fails, Fault: reply.Fault, Facts: facts[d.Turn], Gone: m == nil && d.About != "",
 			})
 		}
 	}
 	return all, nil
 }
 
-// facts returns the sequences of the facts that each of some replies rests on.
-func facts(ctx context.Context, j Journal, ends []earshot.Event) (map[earshot.TurnID][]int64, error) {
+// factsOf returns the sequences of the facts that each of some replies rests on.
+func factsOf(ctx context.Context, j Journal, ends []earshot.Event) (map[earshot.TurnID][]int64, error) {
 	var ids []earshot.EventID
 	for _, e := range ends {
 		ids = append(ids, e.Sources...)
@@ -183,8 +183,8 @@ func words(a api.ExplainedDecision, several bool) string {
 	if a.Failed {
 		end = "\n          It failed: " + cmp.Or(a.Fault, "something went wrong")
 	}
-	if len(a.Knew) > 0 {
-		end += fmt.Sprintf("\n          It remembered %s: /memory show %d", strings.Trim(fmt.Sprint(a.Knew), "[]"), a.Knew[0])
+	if len(a.Facts) > 0 {
+		end += fmt.Sprintf("\n          It remembered %s: /memory show %d", strings.Trim(fmt.Sprint(a.Facts), "[]"), a.Facts[0])
 	}
 	if len(a.Reasons) > 1 {
 		return about + who + " " + did(a) + " because\n          - " + strings.Join(a.Reasons, "\n          - ") + end

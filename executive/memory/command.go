@@ -67,7 +67,7 @@ func (c Access) do(ctx context.Context, call command.Call) (string, error) {
 	n, text, _ := strings.Cut(rest, " ")
 	number, err := strconv.ParseInt(n, 10, 64)
 	all := c.Index.All(call.Audience, c.Now(), true)
-	i := slices.IndexFunc(all, func(k Known) bool { return k.Event.Sequence == number })
+	i := slices.IndexFunc(all, func(k Entry) bool { return k.Event.Sequence == number })
 	switch {
 	case err != nil || verb != "show" && (verb != "edit" && verb != "forget" || asJSON):
 		return "", errors.New("write /memory, /memory all, /memory find WORDS, /memory show N, /memory edit N TEXT or /memory forget N")
@@ -95,7 +95,7 @@ func (c Access) event(by earshot.ParticipantID, room earshot.RoomID, v earshot.V
 
 // mayChange says why somebody may not change a fact: it is for operators, whom it is about, who said
 // what it rests on, and those who share a secret.
-func (c Access) mayChange(ctx context.Context, call command.Call, k Known) error {
+func (c Access) mayChange(ctx context.Context, call command.Call, k Entry) error {
 	by := call.By
 	if by.Voice() || by.ID == participants.Generic {
 		return errors.New("a voice alone is not enough to change what is remembered; say who you are, with --identity NAME")
@@ -114,7 +114,7 @@ func (c Access) mayChange(ctx context.Context, call command.Call, k Known) error
 }
 
 // edit replaces a fact by what a person says instead. The old one stays on record.
-func (c Access) edit(ctx context.Context, by participants.Participant, k Known, text string) (string, error) {
+func (c Access) edit(ctx context.Context, by participants.Participant, k Entry, text string) (string, error) {
 	words := earshot.Text(plain(text))
 	switch {
 	case words == "":
@@ -133,7 +133,7 @@ func (c Access) edit(ctx context.Context, by participants.Participant, k Known, 
 const JSON = "--json"
 
 // encode returns the events of facts as JSON, one a line.
-func encode(all []Known) string {
+func encode(all []Entry) string {
 	var b strings.Builder
 	for _, k := range all {
 		_ = json.NewEncoder(&b).Encode(k.Event) // it came from JSON
@@ -142,7 +142,7 @@ func encode(all []Known) string {
 }
 
 // list tells facts to people.
-func (c Access) list(all []Known) string {
+func (c Access) list(all []Entry) string {
 	if len(all) == 0 {
 		return "I remember nothing of that; what is said here is read when it has been quiet for a while."
 	}
@@ -158,7 +158,7 @@ func (c Access) list(all []Known) string {
 }
 
 // tell tells a fact in a line.
-func (c Access) tell(k Known) string {
+func (c Access) tell(k Entry) string {
 	notes := []string{fmt.Sprintf("%.0f %% sure", 100*k.Confidence)}
 	if !k.Until.IsZero() {
 		notes = append(notes, "until "+k.Until.Local().Format("2006-01-02"))
@@ -176,7 +176,7 @@ func (c Access) tell(k Known) string {
 }
 
 // show tells a fact, what it replaces, and what it rests on.
-func (c Access) show(ctx context.Context, a earshot.Audience, k Known) (string, error) {
+func (c Access) show(ctx context.Context, a earshot.Audience, k Entry) (string, error) {
 	from, err := c.Find(ctx, a, append(slices.Clip(k.Event.Sources), k.Replaces))
 	if err != nil {
 		return "", err

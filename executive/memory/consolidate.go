@@ -118,14 +118,14 @@ func (k *Consolidator) pass(ctx context.Context, set executive.Config, room Room
 				return false, err
 			}
 			if len(events) == len(ids) && slices.ContainsFunc(events, func(e earshot.Event) bool { return k.IsPerson(e.Author) }) {
-				return true, k.read(ctx, set, room, a, newReading(events, k.Name))
+				return true, k.read(ctx, set, room, a, newPassage(events, k.Name))
 			}
 		}
 	}
-	for _, parts := range k.Index.apart(id, mostRead) {
+	for _, parts := range k.Index.unmerged(id, mostRead) {
 		for _, a := range k.Agents(id) {
 			if parts[0].Visibility.Allows(earshot.Audience{Room: id}.With(a.ID)) && k.tries[parts[len(parts)-1].ID] < mostTries {
-				return true, k.read(ctx, set, room, a, newReading(parts, k.Name))
+				return true, k.read(ctx, set, room, a, newPassage(parts, k.Name))
 			}
 		}
 	}
@@ -133,7 +133,7 @@ func (k *Consolidator) pass(ctx context.Context, set executive.Config, room Room
 }
 
 // read has a model read something for an agent, and keeps what it finds.
-func (k *Consolidator) read(ctx context.Context, set executive.Config, room Room, a agents.Record, r reading) error {
+func (k *Consolidator) read(ctx context.Context, set executive.Config, room Room, a agents.Record, r passage) error {
 	began := k.Now()
 	by := k.Reader(ctx, a)
 	m, err := k.find(ctx, set, by, r)
@@ -142,7 +142,7 @@ func (k *Consolidator) read(ctx context.Context, set executive.Config, room Room
 		if k.tries[last]++; r.whole || k.tries[last] < mostTries {
 			return err
 		}
-		m, err = memory{}, nil // and it counts as read
+		m, err = extraction{}, nil // and it counts as read
 	}
 	if err != nil {
 		return err
@@ -165,7 +165,7 @@ func (k *Consolidator) read(ctx context.Context, set executive.Config, room Room
 }
 
 // unchanged returns an error if what was read has been erased or revised since.
-func (k *Consolidator) unchanged(ctx context.Context, a agents.Record, r reading) error {
+func (k *Consolidator) unchanged(ctx context.Context, a agents.Record, r passage) error {
 	now, err := k.Find(ctx, earshot.Audience{Room: r.events[0].Room}.With(a.ID), identifiers(r.events))
 	if err != nil {
 		return err
@@ -177,7 +177,7 @@ func (k *Consolidator) unchanged(ctx context.Context, a agents.Record, r reading
 }
 
 // find asks the model what is worth remembering, and what that contradicts.
-func (k *Consolidator) find(ctx context.Context, set executive.Config, by earshot.ParticipantID, r reading) (m memory, err error) {
+func (k *Consolidator) find(ctx context.Context, set executive.Config, by earshot.ParticipantID, r passage) (m extraction, err error) {
 	answer, err := k.ask(ctx, set, by, r.prompt(), r.schema())
 	if err != nil {
 		return m, err
@@ -185,12 +185,12 @@ func (k *Consolidator) find(ctx context.Context, set executive.Config, by earsho
 	if m, err = r.parse([]byte(answer)); err != nil {
 		return m, err
 	}
-	var old []Known
+	var old []Entry
 	v, newest := r.visibility(), r.events[len(r.events)-1].At
-	m.facts = slices.DeleteFunc(m.facts, func(f found) bool {
+	m.facts = slices.DeleteFunc(m.facts, func(f candidate) bool {
 		similar, same := k.Index.similar(r.events[0].Room, v, f.Fact, k.Now())
 		for _, s := range similar { // what is read again contradicts nothing that was said later
-			if !s.Since.After(newest) && !slices.ContainsFunc(old, func(had Known) bool { return had.Event.ID == s.Event.ID }) {
+			if !s.Since.After(newest) && !slices.ContainsFunc(old, func(had Entry) bool { return had.Event.ID == s.Event.ID }) {
 				old = append(old, s)
 			}
 		}

@@ -497,7 +497,7 @@ func TestNothingLeaks(t *testing.T) {
 	})
 }
 
-func sequences(all []Known) (n []int64) {
+func sequences(all []Entry) (n []int64) {
 	for _, k := range all {
 		n = append(n, k.Event.Sequence)
 	}

@@ -17,8 +17,8 @@ import (
 // [Index.Forget]. It is safe for concurrent use, and waits for nothing. A nil Index is empty.
 type Index struct {
 	mu      lockorder.Mutex[lockorder.Leaf]
-	facts   map[earshot.EventID]*Known
-	rooms   map[earshot.RoomID]*shelf
+	facts   map[earshot.EventID]*Entry
+	rooms   map[earshot.RoomID]*roomIndex
 	touched map[earshot.RoomID]time.Time // when something was said that is to be read
 	news    chan struct{}                // receives when something was said
 }
@@ -26,15 +26,15 @@ type Index struct {
 // NewIndex returns an empty index.
 func NewIndex() *Index {
 	return &Index{
-		facts: make(map[earshot.EventID]*Known), rooms: make(map[earshot.RoomID]*shelf),
+		facts: make(map[earshot.EventID]*Entry), rooms: make(map[earshot.RoomID]*roomIndex),
 		touched: make(map[earshot.RoomID]time.Time), news: make(chan struct{}, 1),
 	}
 }
 
-// A shelf has what is remembered in one room, in the order of the journal.
-type shelf struct {
-	byKey     map[string][]*Known
-	byPerson  map[earshot.ParticipantID][]*Known
+// A roomIndex has what is remembered in one room, in the order of the journal.
+type roomIndex struct {
+	byKey     map[string][]*Entry
+	byPerson  map[earshot.ParticipantID][]*Entry
 	replaced  map[earshot.EventID]int    // by how many facts each is
 	summaries map[string][]earshot.Event // of each conversation
 }
@@ -50,10 +50,10 @@ const (
 	common = 5000
 )
 
-func (x *Index) shelf(room earshot.RoomID) *shelf {
+func (x *Index) roomOf(room earshot.RoomID) *roomIndex {
 	s := x.rooms[room]
 	if s == nil {
-		s = &shelf{byKey: make(map[string][]*Known), byPerson: make(map[earshot.ParticipantID][]*Known), replaced: make(map[earshot.EventID]int), summaries: make(map[string][]earshot.Event)}
+		s = &roomIndex{byKey: make(map[string][]*Entry), byPerson: make(map[earshot.ParticipantID][]*Entry), replaced: make(map[earshot.EventID]int), summaries: make(map[string][]earshot.Event)}
 		x.rooms[room] = s
 	}
 	return s
@@ -63,7 +63,7 @@ func (x *Index) shelf(room earshot.RoomID) *shelf {
 // the last program may not have got so far.
 func (x *Index) Load(room earshot.RoomID, all []earshot.Event, now time.Time) {
 	x.mu.Lock()
-	maps.DeleteFunc(x.facts, func(_ earshot.EventID, k *Known) bool { return k.Event.Room == room })
+	maps.DeleteFunc(x.facts, func(_ earshot.EventID, k *Entry) bool { return k.Event.Room == room })
 	delete(x.rooms, room)
 	x.touch(room, now)
 	x.mu.Unlock()
@@ -81,9 +81,9 @@ func (x *Index) Take(e earshot.Event, now time.Time) (gone []earshot.EventID) {
 	defer x.mu.Unlock()
 	switch b := e.Body.(type) {
 	case earshot.Fact:
-		x.add(known(e, b))
+		x.add(newEntry(e, b))
 	case earshot.Summary:
-		s, talk := x.shelf(e.Room), circle(e.Visibility)
+		s, talk := x.roomOf(e.Room), circle(e.Visibility)
 		s.summaries[talk] = append(s.summaries[talk], e)
 	case earshot.Tombstone:
 		x.remove(e.ID)
@@ -127,8 +127,8 @@ func (x *Index) touch(room earshot.RoomID, now time.Time) {
 	}
 }
 
-func (x *Index) add(k *Known) {
-	s := x.shelf(k.Event.Room)
+func (x *Index) add(k *Entry) {
+	s := x.roomOf(k.Event.Room)
 	x.facts[k.Event.ID] = k
 	for _, w := range k.keys {
 		s.byKey[w] = append(s.byKey[w], k)
@@ -150,7 +150,7 @@ func (x *Index) remove(ids ...earshot.EventID) {
 			continue
 		}
 		delete(x.facts, id)
-		s, is := x.shelf(k.Event.Room), func(had *Known) bool { return had == k }
+		s, is := x.roomOf(k.Event.Room), func(had *Entry) bool { return had == k }
 		for _, w := range k.keys {
 			s.byKey[w] = slices.DeleteFunc(s.byKey[w], is)
 		}
@@ -186,11 +186,11 @@ func current(all []earshot.Event) (some []earshot.Event) {
 	return some
 }
 
-// apart returns the current summaries of each conversation of a room that has several: at most so many.
-func (x *Index) apart(room earshot.RoomID, most int) (talks [][]earshot.Event) {
+// unmerged returns the current summaries of each conversation of a room that has several: at most so many.
+func (x *Index) unmerged(room earshot.RoomID, most int) (talks [][]earshot.Event) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	for _, all := range x.shelf(room).summaries {
+	for _, all := range x.roomOf(room).summaries {
 		if some := current(all); len(some) > 1 {
 			talks = append(talks, some[:min(len(some), most)])
 		}
@@ -237,13 +237,13 @@ type Query struct {
 
 // Lookup returns the facts that hold and that everybody in an audience may know, the most relevant
 // first, and the newest summaries, oldest first, for which a third of the bytes is.
-func (x *Index) Lookup(q Query) (facts []Known, summaries []earshot.Event) {
+func (x *Index) Lookup(q Query) (facts []Entry, summaries []earshot.Event) {
 	if x == nil {
 		return nil, nil
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	left, s := q.Bytes, x.shelf(q.Audience.Room)
+	left, s := q.Bytes, x.roomOf(q.Audience.Room)
 	for _, all := range s.summaries {
 		summaries = append(summaries, slices.DeleteFunc(current(all), func(e earshot.Event) bool {
 			return e.Body.(earshot.Summary).From >= q.Before || !e.Visibility.Allows(q.Audience)
@@ -271,9 +271,9 @@ func (x *Index) Lookup(q Query) (facts []Known, summaries []earshot.Event) {
 const overhead = 48
 
 // rank returns the facts that match a query, the best first.
-func (s *shelf) rank(q Query) []*Known {
-	score := make(map[*Known]float64)
-	consider := func(list []*Known, worth float64) {
+func (s *roomIndex) rank(q Query) []*Entry {
+	score := make(map[*Entry]float64)
+	consider := func(list []*Entry, worth float64) {
 		n := 0
 		for _, k := range slices.Backward(list) {
 			if n >= mostPosted || len(score) >= mostConsidered {
@@ -295,13 +295,13 @@ func (s *shelf) rank(q Query) []*Known {
 	for _, p := range q.Here {
 		consider(s.byPerson[p], 0.5)
 	}
-	all := make([]*Known, 0, len(score))
+	all := make([]*Entry, 0, len(score))
 	for k := range score {
 		age := max(0, q.At.Sub(k.usedAt).Hours()/24)
 		score[k] *= k.Confidence * (1 + math.Log1p(float64(k.used))/4) * (0.5 + 0.5*math.Exp2(-age/30)) // half of it fades in a month
 		all = append(all, k)
 	}
-	slices.SortFunc(all, func(a, b *Known) int {
+	slices.SortFunc(all, func(a, b *Entry) int {
 		return cmp.Or(cmp.Compare(score[b], score[a]), cmp.Compare(b.Event.Sequence, a.Event.Sequence))
 	})
 	return all
@@ -309,17 +309,17 @@ func (s *shelf) rank(q Query) []*Known {
 
 // All returns the facts of a room that everybody in an audience may know, in the order of the journal;
 // with those that no longer hold if past is set.
-func (x *Index) All(a earshot.Audience, now time.Time, past bool) (all []Known) {
+func (x *Index) All(a earshot.Audience, now time.Time, past bool) (all []Entry) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	for _, k := range x.facts {
 		is := *k
-		is.replaced = x.shelf(a.Room).replaced[k.Event.ID] > 0
+		is.replaced = x.roomOf(a.Room).replaced[k.Event.ID] > 0
 		if k.Event.Room == a.Room && k.Event.Visibility.Allows(a) && (past || k.holds(now) && !is.replaced) {
 			all = append(all, is)
 		}
 	}
-	slices.SortFunc(all, func(a, b Known) int { return cmp.Compare(a.Event.Sequence, b.Event.Sequence) })
+	slices.SortFunc(all, func(a, b Entry) int { return cmp.Compare(a.Event.Sequence, b.Event.Sequence) })
 	return all
 }
 
@@ -328,14 +328,14 @@ const mostSimilar = 6
 
 // similar returns the facts that exactly the same people may know and that have most to do with a new
 // one; same is set if one of them says the same.
-func (x *Index) similar(room earshot.RoomID, v earshot.Visibility, f earshot.Fact, now time.Time) (some []Known, same bool) {
+func (x *Index) similar(room earshot.RoomID, v earshot.Visibility, f earshot.Fact, now time.Time) (some []Entry, same bool) {
 	reader := earshot.Audience{Room: room, Members: v.Members}
 	if v.Scope != earshot.Private {
 		reader = earshot.Audience{Room: room, Agents: v.Agents}
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	for _, k := range x.shelf(room).rank(Query{Audience: reader, Words: f.Subject + " " + f.Text, At: now}) {
+	for _, k := range x.roomOf(room).rank(Query{Audience: reader, Words: f.Subject + " " + f.Text, At: now}) {
 		if circle(k.Event.Visibility) != circle(v) {
 			continue
 		}

@@ -26,8 +26,8 @@ import (
 	"earshot/language"
 )
 
-// A Known is a fact on record.
-type Known struct {
+// An Entry is a fact on record.
+type Entry struct {
 	Event earshot.Event
 	earshot.Fact
 
@@ -37,13 +37,13 @@ type Known struct {
 	replaced bool
 }
 
-// known returns the fact that an event records.
-func known(e earshot.Event, f earshot.Fact) *Known {
-	return &Known{Event: e, Fact: f, usedAt: f.Since, keys: keys(string(f.Subject) + " " + string(f.Text))}
+// newEntry returns the fact that an event records.
+func newEntry(e earshot.Event, f earshot.Fact) *Entry {
+	return &Entry{Event: e, Fact: f, usedAt: f.Since, keys: keys(string(f.Subject) + " " + string(f.Text))}
 }
 
 // holds reports whether a fact has not expired at now.
-func (k *Known) holds(now time.Time) bool { return k.Until.IsZero() || now.Before(k.Until) }
+func (k *Entry) holds(now time.Time) bool { return k.Until.IsZero() || now.Before(k.Until) }
 
 // keyLength is how many letters of a word are compared: its beginning is the same in most of its forms.
 const keyLength = 5
@@ -69,7 +69,7 @@ func keys(text string) (all []string) {
 }
 
 // repeats reports whether a reply says most of the words of a fact.
-func (k *Known) repeats(reply earshot.Text) bool {
+func (k *Entry) repeats(reply earshot.Text) bool {
 	said := keys(string(reply))
 	n := len(slices.DeleteFunc(slices.Clone(k.keys), func(w string) bool { return !slices.Contains(said, w) }))
 	return n > 0 && 2*n >= len(k.keys)

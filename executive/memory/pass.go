@@ -34,16 +34,16 @@ const (
 	oldest = 7 * 24 * time.Hour
 )
 
-// A reading is what one pass reads: a stretch of one conversation, or its summaries so far.
-type reading struct {
+// A passage is what one pass reads: a stretch of one conversation, or its summaries so far.
+type passage struct {
 	events []earshot.Event
 	whole  bool                    // they are the summaries
 	people []earshot.ParticipantID // everybody in it, whom a fact may be about
 	name   func(earshot.ParticipantID) string
 }
 
-func newReading(events []earshot.Event, name func(earshot.ParticipantID) string) reading {
-	r := reading{events: events, whole: events[0].Body.Kind() == earshot.KindSummary, name: name}
+func newPassage(events []earshot.Event, name func(earshot.ParticipantID) string) passage {
+	r := passage{events: events, whole: events[0].Body.Kind() == earshot.KindSummary, name: name}
 	for _, e := range events {
 		for _, id := range append([]earshot.ParticipantID{e.Author}, e.To...) {
 			if id != "" && !slices.Contains(r.people, id) {
@@ -55,7 +55,7 @@ func newReading(events []earshot.Event, name func(earshot.ParticipantID) string)
 }
 
 // visibility returns who may see all of it.
-func (r reading) visibility() earshot.Visibility {
+func (r passage) visibility() earshot.Visibility {
 	v := r.events[0].Visibility
 	for _, e := range r.events[1:] {
 		v = v.And(e.Visibility)
@@ -64,7 +64,7 @@ func (r reading) visibility() earshot.Visibility {
 }
 
 // prompt returns what the model is asked.
-func (r reading) prompt() []llm.Message {
+func (r passage) prompt() []llm.Message {
 	var b strings.Builder
 	if r.whole {
 		for _, e := range r.events {
@@ -98,7 +98,7 @@ const summing = "You keep the memory of an assistant. Below are summaries of wha
 	"Keep what will still matter later, and rather leave out what is old."
 
 // schema returns the schema of the answer.
-func (r reading) schema() json.RawMessage {
+func (r passage) schema() json.RawMessage {
 	if r.whole {
 		return json.RawMessage(`{"type":"object","properties":{"summary":{"type":"string"}},"required":["summary"],"additionalProperties":false}`)
 	}
@@ -141,15 +141,15 @@ func decode(data []byte, into any) error {
 	return nil
 }
 
-// A memory is what a pass has found.
-type memory struct {
+// An extraction is what a model found in a passage.
+type extraction struct {
 	summary earshot.Text
-	facts   []found
+	facts   []candidate
 }
 
-// A found fact is one with what it rests on, in the order of the model. Whoever is the author of the
+// A candidate is a new fact with what it rests on, in the order of the model. Whoever is the author of the
 // first is told of it when it is due.
-type found struct {
+type candidate struct {
 	earshot.Fact
 	evidence []earshot.Event
 }
@@ -168,7 +168,7 @@ type modelFact struct {
 // parse reads the answer of a model. A fact is refused as a whole if it names events or people that
 // were not shown, or no event, or if it is too long, or its confidence is none. A time that cannot be
 // read is left out.
-func (r reading) parse(data []byte) (m memory, err error) {
+func (r passage) parse(data []byte) (m extraction, err error) {
 	var answer struct {
 		Summary *string      `json:"summary"`
 		Facts   *[]modelFact `json:"facts"`
@@ -185,7 +185,7 @@ func (r reading) parse(data []byte) (m memory, err error) {
 	}
 	for _, w := range *answer.Facts {
 		f, ok := r.fact(w)
-		if ok && len(m.facts) < mostFacts && !slices.ContainsFunc(m.facts, func(had found) bool { return language.SameWords(had.Text, f.Text) }) {
+		if ok && len(m.facts) < mostFacts && !slices.ContainsFunc(m.facts, func(had candidate) bool { return language.SameWords(had.Text, f.Text) }) {
 			m.facts = append(m.facts, f)
 		}
 	}
@@ -193,7 +193,7 @@ func (r reading) parse(data []byte) (m memory, err error) {
 }
 
 // fact returns a fact, if it is valid.
-func (r reading) fact(w modelFact) (f found, ok bool) {
+func (r passage) fact(w modelFact) (f candidate, ok bool) {
 	f.Text, f.Subject = earshot.Text(plain(w.Text)), earshot.Text(plain(w.Subject))
 	if w.Confidence == nil || !(*w.Confidence >= 0 && *w.Confidence <= 1) || !(w.Days >= 0 && w.Days <= mostDays) ||
 		len(w.Evidence) == 0 || len(w.Evidence) > mostRead || len(w.About) > len(r.people) ||
@@ -238,7 +238,7 @@ func plain(text string) string {
 }
 
 // comparison is what the model is asked about new facts and older ones that have to do with them.
-func comparison(fresh []found, old []Known) ([]llm.Message, json.RawMessage) {
+func comparison(fresh []candidate, old []Entry) ([]llm.Message, json.RawMessage) {
 	var b strings.Builder
 	b.WriteString("Older:\n")
 	for i, k := range old {
@@ -259,7 +259,7 @@ const comparing = "You keep the memory of an assistant. Below are statements, wh
 
 // replace notes in new facts which older ones they contradict, by the answer of a model. Of pairs that
 // name something else, nothing is noted.
-func replace(fresh []found, old []Known, data []byte) error {
+func replace(fresh []candidate, old []Entry, data []byte) error {
 	var answer struct {
 		Replaces *[]struct{ New, Old string } `json:"replaces"`
 	}
@@ -278,7 +278,7 @@ func replace(fresh []found, old []Known, data []byte) error {
 
 // events returns what a pass keeps: the summary, first, then the facts, and a reminder of each that is
 // due, if it can be set.
-func (m memory) events(r reading, base earshot.Event, newID func() earshot.EventID, check func(who earshot.ParticipantID, due time.Time, text earshot.Text) error) []earshot.Event {
+func (m extraction) events(r passage, base earshot.Event, newID func() earshot.EventID, check func(who earshot.ParticipantID, due time.Time, text earshot.Text) error) []earshot.Event {
 	event := func(b earshot.Body, sources ...earshot.EventID) earshot.Event {
 		e := base
 		e.ID, e.From, e.Body, e.Sources = newID(), earshot.Handle{Provider: "earshot", ID: string(b.Kind())}, b, sources

@@ -42,7 +42,7 @@ type Reply struct {
 	OwnWords bool
 
 	News  *llm.Message // what the reply is about if nobody said it; may be nil
-	Known string       // what is remembered of earlier
+	Memory string       // what is remembered of earlier
 	Scene []scene.Item // what is going on
 	Rests Provenance   // what the reply rests on besides the prompt
 
@@ -77,7 +77,7 @@ func (r Reply) Build() Prompt {
 		messages = append(messages, *r.News)
 	}
 	return Prompt{
-		Messages:  append(messages, llm.Message{Role: llm.System, Text: r.Instructions + r.Known + situation + scene.Prompt(r.Scene, r.At)}),
+		Messages:  append(messages, llm.Message{Role: llm.System, Text: r.Instructions + r.Memory + situation + scene.Prompt(r.Scene, r.At)}),
 		Rests:     r.Rests.AndLines(used, r.Agent).AndScene(r.Scene),
 		After:     r.after(used),
 		Overheard: r.overheard(),

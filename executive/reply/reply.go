@@ -223,10 +223,10 @@ func (b *Builder) request(set executive.Config, q *question.Question, h *dialogu
 	} else {
 		going = q.AddMessage(b.Going(set, q.Seat, a, at), b.People.Name)
 	}
-	known, rests := b.known(set, q, h, a, at)
+	known, rests := b.remembered(set, q, h, a, at)
 	is := prompt.Reply{
 		Dialogue: b.Dialogue(set, q.Seat, q.Askers, h, a, at), Question: q.Message, OwnWords: q.OwnWords(), News: q.UnaskedNews(),
-		Known: known, Scene: going, Rests: rests, Instructions: q.Instructions(set, b.context(set, q, aloud)),
+		Memory: known, Scene: going, Rests: rests, Instructions: q.Instructions(set, b.context(set, q, aloud)),
 	}.Build()
 	engine, model := q.Seat.EngineAndModel(set)
 	return &llm.Request{
@@ -244,8 +244,8 @@ func (b *Builder) request(set executive.Config, q *question.Question, h *dialogu
 // tokenBytes is how many bytes of text make a token, cautiously: mostly there are four.
 const tokenBytes = 3
 
-// known returns what the agent knows of earlier for q, and what the answer rests on with that.
-func (b *Builder) known(set executive.Config, q *question.Question, h *dialogue.History, a earshot.Audience, at time.Time) (string, prompt.Provenance) {
+// remembered returns what the agent knows of earlier for q, and what the answer rests on with that.
+func (b *Builder) remembered(set executive.Config, q *question.Question, h *dialogue.History, a earshot.Audience, at time.Time) (string, prompt.Provenance) {
 	if b.Memory == nil || set.Memory.MostTokens == 0 || q.OwnWords() {
 		return "", q.Rests
 	}
