@@ -147,7 +147,7 @@ type extraction struct {
 	facts   []candidate
 }
 
-// A candidate is a new fact with what it rests on, in the order of the model. Whoever is the author of the
+// A candidate is a new fact with the events it rests on, in the order of the model. The author of the
 // first is told of it when it is due.
 type candidate struct {
 	earshot.Fact

@@ -41,10 +41,10 @@ type Reply struct {
 	// OwnWords says that History holds only what the author of the question wrote.
 	OwnWords bool
 
-	News  *llm.Message // what the reply is about if nobody said it; may be nil
+	News   *llm.Message // what the reply is about if nobody said it; may be nil
 	Memory string       // what is remembered of earlier
-	Scene []scene.Item // what is going on
-	Rests Provenance   // what the reply rests on besides the prompt
+	Scene  []scene.Item // what is going on
+	Rests  Provenance   // what the reply rests on besides the prompt
 
 	Instructions string // how to talk, and what holds for this reply alone
 }
