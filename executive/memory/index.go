@@ -272,16 +272,25 @@ const overhead = 48
 
 // rank returns the facts that match a query, the best first.
 func (s *roomIndex) rank(q Query) []*Entry {
-	score := make(map[*Entry]float64)
+	type match struct {
+		*Entry
+		score float64
+	}
+	matches, at := make([]match, 0, mostConsidered), make(map[*Entry]int, mostConsidered)
 	consider := func(list []*Entry, worth float64) {
 		n := 0
 		for _, k := range slices.Backward(list) {
-			if n >= mostPosted || len(score) >= mostConsidered {
+			if n >= mostPosted || len(matches) >= mostConsidered {
 				return
 			}
 			if s.replaced[k.Event.ID] == 0 && k.holds(q.At) && k.Event.Visibility.Allows(q.Audience) {
-				score[k] += worth
 				n++
+				if i, had := at[k]; had {
+					matches[i].score += worth
+					continue
+				}
+				at[k] = len(matches)
+				matches = append(matches, match{k, worth})
 			}
 		}
 	}
@@ -295,15 +304,17 @@ func (s *roomIndex) rank(q Query) []*Entry {
 	for _, p := range q.Here {
 		consider(s.byPerson[p], 0.5)
 	}
-	all := make([]*Entry, 0, len(score))
-	for k := range score {
-		age := max(0, q.At.Sub(k.usedAt).Hours()/24)
-		score[k] *= k.Confidence * (1 + math.Log1p(float64(k.used))/4) * (0.5 + 0.5*math.Exp2(-age/30)) // half of it fades in a month
-		all = append(all, k)
+	for i, m := range matches {
+		age := max(0, q.At.Sub(m.usedAt).Hours()/24)
+		matches[i].score *= m.Confidence * (1 + math.Log1p(float64(m.used))/4) * (0.5 + 0.5*math.Exp2(-age/30)) // half of it fades in a month
 	}
-	slices.SortFunc(all, func(a, b *Entry) int {
-		return cmp.Or(cmp.Compare(score[b], score[a]), cmp.Compare(b.Event.Sequence, a.Event.Sequence))
+	slices.SortFunc(matches, func(a, b match) int {
+		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(b.Event.Sequence, a.Event.Sequence))
 	})
+	all := make([]*Entry, len(matches))
+	for i, m := range matches {
+		all[i] = m.Entry
+	}
 	return all
 }
 
