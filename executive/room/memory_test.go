@@ -16,7 +16,7 @@ import (
 )
 
 // consolidator returns what fills the memory of a stage, after ten quiet seconds.
-func (s *stage) consolidator(index *memory.Index, set executive.Config) *memory.Consolidator {
+func (s *stage) consolidator(index *memory.Index, set executive.Config, log *slog.Logger) *memory.Consolidator {
 	set.Memory.Quiet = 10
 	return &memory.Consolidator{
 		Index: index, Unread: s.Unread, Find: s.Find, Model: s, Settings: func() executive.Config { return set }, Rests: func() bool { return false },
@@ -24,7 +24,7 @@ func (s *stage) consolidator(index *memory.Index, set executive.Config) *memory.
 		Agents: func(earshot.RoomID) []agents.Record { return s.sitting() },
 		Reader: func(_ context.Context, a agents.Record) earshot.ParticipantID { return a.ID },
 		Name:   nameOf, IsPerson: func(id earshot.ParticipantID) bool { return !slices.Contains(staff, nameOf(id)) },
-		NewID: s.newID, Now: time.Now, Log: slog.New(slog.NewTextHandler(s.logged, &slog.HandlerOptions{Level: slog.LevelDebug})),
+		NewID: s.newID, Now: time.Now, Log: log,
 	}
 }
 

@@ -154,15 +154,16 @@ func (s *stage) open(ctx context.Context) {
 	for _, e := range past {
 		index.Take(e, time.Now())
 	}
+	log := slog.New(slog.NewTextHandler(s.logged, &slog.HandlerOptions{Level: slog.LevelDebug})) // one, which all write to in turn
 	s.Room = room.New(room.Config{
 		Memory: index,
 		ID:     earshot.Desk, Settings: func() executive.Config { return config },
 		People: s.people, Voices: new(choir), Journal: s.journal, Model: s, Past: past, Agents: s.sitting, Recall: s.recall, Now: time.Now, NewID: s.newID,
-		Log: slog.New(slog.NewTextHandler(s.logged, &slog.HandlerOptions{Level: slog.LevelDebug})),
+		Log: log,
 	})
 	var running sync.WaitGroup
 	running.Go(func() { s.Run(ctx) })
-	c := s.consolidator(index, config)
+	c := s.consolidator(index, config, log)
 	running.Go(func() { c.Run(ctx) })
 	s.stop = func() { cancel(); running.Wait() }
 	if often(s.rt, "a loudspeaker") {
