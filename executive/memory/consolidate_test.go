@@ -43,15 +43,15 @@ type den struct {
 	dir   string
 	store *store.Store
 	index *Index
-	mode  earshot.Mode
-	off   bool // nobody has allowed it
 	model func(req *llm.Request) (string, error)
 	stop  func()
-	at    func(stage string) // of a pass that is put on record; may be nil
 
 	looked atomic.Int64 // how often it was looked whether there is something to read
 
 	mu    sync.Mutex
+	mode  earshot.Mode
+	off   bool               // nobody has allowed it
+	at    func(stage string) // of a pass that is put on record; may be nil
 	asked []llm.Request
 	n     int
 }
@@ -91,9 +91,8 @@ func (d *den) open() {
 	set := executive.DefaultConfig()
 	k := &Consolidator{
 		Index: d.index, Unread: d.Unread, Find: d.Find, Model: d, Settings: func() executive.Config {
-			d.sync()
 			d.looked.Add(1)
-			set.Memory.Enabled = !d.off
+			d.change(func() { set.Memory.Enabled = !d.off })
 			return set
 		}, Rests: func() bool { return false },
 		Room:   func(earshot.RoomID) (Room, bool) { return d, true },
@@ -127,7 +126,6 @@ func (d *den) Stream(_ context.Context, req *llm.Request) iter.Seq2[llm.Delta, e
 		d.mu.Lock()
 		d.asked = append(d.asked, *req)
 		d.mu.Unlock()
-		d.sync()
 		text, err := d.model(req)
 		if err != nil {
 			yield(llm.Delta{}, err)
@@ -137,8 +135,12 @@ func (d *den) Stream(_ context.Context, req *llm.Request) iter.Seq2[llm.Delta, e
 	}
 }
 
-func (d *den) Still() bool                           { return true }
-func (d *den) Mode() (earshot.Mode, <-chan struct{}) { d.sync(); return d.mode, nil }
+func (d *den) Still() bool { return true }
+
+func (d *den) Mode() (mode earshot.Mode, _ <-chan struct{}) {
+	d.change(func() { mode = d.mode })
+	return mode, nil
+}
 
 func (d *den) Record(ctx context.Context, make func(context.Context) ([]earshot.Event, error)) error {
 	d.reach("answered")
@@ -152,16 +154,18 @@ func (d *den) Record(ctx context.Context, make func(context.Context) ([]earshot.
 	return err
 }
 
-// sync has what a test has changed before seen by what reads in the background, and the other way round.
-func (d *den) sync() {
+// change calls f while nobody else reads or changes the fields that tests change.
+func (d *den) change(f func()) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	f()
 }
 
 func (d *den) reach(stage string) {
-	d.sync()
-	if d.at != nil {
-		d.at(stage)
+	var at func(string)
+	d.change(func() { at = d.at })
+	if at != nil {
+		at(stage)
 	}
 }
 
@@ -216,10 +220,8 @@ func (d *den) quiet() {
 }
 
 func (d *den) wait(long time.Duration) {
-	d.sync()
 	time.Sleep(long)
 	synctest.Wait()
-	d.sync()
 }
 
 // knows returns the facts that somebody may know.
@@ -295,13 +297,13 @@ func TestRead(t *testing.T) {
 		if len(d.asked) != 2 || len(d.knows("ann")) != 2 {
 			t.Errorf("after a restart it was asked %d times, and Ann may know %q", len(d.asked), d.knows("ann"))
 		}
-		d.mode = earshot.Paused
+		d.change(func() { d.mode = earshot.Paused })
 		d.says("ann", public, "The ferry leaves at noon")
 		d.quiet()
 		if len(d.asked) != 2 {
 			t.Error("it was read although the room is paused")
 		}
-		d.mode = earshot.Live
+		d.change(func() { d.mode = earshot.Live })
 		d.quiet()
 		if len(d.knows("bob")) != 2 {
 			t.Errorf("Bob may know %q", d.knows("bob"))

@@ -30,7 +30,7 @@ func TestCrash(t *testing.T) {
 					}
 					d := newDen(t, t.TempDir(), model)
 					left, n := t.TempDir(), map[string]int{"the first pass": 1, "the whole": 3}[pass]
-					d.at = func(at string) {
+					copies := func(at string) {
 						if at != stage {
 							return
 						}
@@ -40,6 +40,7 @@ func TestCrash(t *testing.T) {
 							}
 						}
 					}
+					d.change(func() { d.at = copies })
 					d.says("ann", public, "Tides come twice a day")
 					d.quiet()
 					d.says("ann", public, "The ferry leaves at noon")
@@ -86,26 +87,28 @@ func TestForbidden(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDen(t, t.TempDir(), lines)
 		defer d.close()
-		d.off = true
+		d.change(func() { d.off = true })
 		d.says("ann", public, "Tides come twice a day")
 		d.quiet()
 		if len(d.asked) > 0 {
 			t.Error("a model was asked without permission")
 		}
 		for _, forbid := range []func(is bool){
-			func(is bool) { d.off = is },
-			func(is bool) { d.mode = map[bool]earshot.Mode{true: earshot.Paused, false: earshot.Live}[is] },
+			func(is bool) { d.change(func() { d.off = is }) },
+			func(is bool) {
+				d.change(func() { d.mode = map[bool]earshot.Mode{true: earshot.Paused, false: earshot.Live}[is] })
+			},
 		} {
-			d.off = false
+			forbid(false)
 			asked := len(d.asked)
-			d.at = func(stage string) { forbid(stage == "answered") }
+			d.change(func() { d.at = func(stage string) { forbid(stage == "answered") } })
 			d.quiet()
 			if len(d.asked) == asked || len(d.knows()) > 0 {
 				t.Errorf("after %d requests it knows %q", len(d.asked)-asked, d.knows())
 			}
 			forbid(false)
 		}
-		d.at = nil
+		d.change(func() { d.at = nil })
 		d.quiet()
 		if len(d.knows()) != 1 {
 			t.Errorf("allowed again it knows %q", d.knows())
