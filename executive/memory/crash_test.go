@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -182,9 +183,9 @@ const mostIdle = 0.02
 // model that does not answer, and nothing at all happens when everything is read.
 func TestIdle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		broken := true
+		var answers atomic.Bool
 		d := newDen(t, t.TempDir(), func(req *llm.Request) (string, error) {
-			if broken {
+			if !answers.Load() {
 				return "", errors.New("nobody answers")
 			}
 			return lines(req)
@@ -199,7 +200,7 @@ func TestIdle(t *testing.T) {
 		if share := used.Seconds() / time.Hour.Seconds(); share > mostIdle || len(d.asked) > 60 {
 			t.Errorf("it took %.4f of a core, and asked %d times", share, len(d.asked))
 		}
-		broken = false
+		answers.Store(true)
 		d.quiet()
 		asked, looked := len(d.asked), d.looked.Load()
 		d.wait(time.Hour)
