@@ -135,6 +135,13 @@ func (d *den) Stream(_ context.Context, req *llm.Request) iter.Seq2[llm.Delta, e
 	}
 }
 
+// requests returns what a model was asked so far.
+func (d *den) requests() []llm.Request {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return slices.Clone(d.asked)
+}
+
 func (d *den) Still() bool { return true }
 
 func (d *den) Mode() (mode earshot.Mode, _ <-chan struct{}) {
@@ -271,7 +278,7 @@ func TestRead(t *testing.T) {
 		d.says("ann", public, "Tides come twice a day")
 		d.says("ann", annOnly, "My code is walrus")
 		d.wait(30 * time.Second)
-		if len(d.asked) > 0 {
+		if len(d.requests()) > 0 {
 			t.Error("it was read although it was not quiet")
 		}
 		d.close()
@@ -283,10 +290,10 @@ func TestRead(t *testing.T) {
 		if got := d.knows("ann"); len(got) != 2 {
 			t.Errorf("Ann may know %q", got)
 		}
-		if len(d.asked) != 2 || strings.Contains(d.asked[0].Messages[1].Text, "walrus") == strings.Contains(d.asked[1].Messages[1].Text, "walrus") {
-			t.Errorf("the model was asked %d times, or the conversations were mixed", len(d.asked))
+		if len(d.requests()) != 2 || strings.Contains(d.requests()[0].Messages[1].Text, "walrus") == strings.Contains(d.requests()[1].Messages[1].Text, "walrus") {
+			t.Errorf("the model was asked %d times, or the conversations were mixed", len(d.requests()))
 		}
-		for _, r := range d.asked {
+		for _, r := range d.requests() {
 			if r.Priority != llm.Memory || r.Origin.Agent != "memory" || !r.Origin.Unasked || r.Schema == nil {
 				t.Errorf("it was asked with %+v", r.Origin)
 			}
@@ -294,13 +301,13 @@ func TestRead(t *testing.T) {
 		d.close()
 		d.open()
 		d.quiet()
-		if len(d.asked) != 2 || len(d.knows("ann")) != 2 {
-			t.Errorf("after a restart it was asked %d times, and Ann may know %q", len(d.asked), d.knows("ann"))
+		if len(d.requests()) != 2 || len(d.knows("ann")) != 2 {
+			t.Errorf("after a restart it was asked %d times, and Ann may know %q", len(d.requests()), d.knows("ann"))
 		}
 		d.change(func() { d.mode = earshot.Paused })
 		d.says("ann", public, "The ferry leaves at noon")
 		d.quiet()
-		if len(d.asked) != 2 {
+		if len(d.requests()) != 2 {
 			t.Error("it was read although the room is paused")
 		}
 		d.change(func() { d.mode = earshot.Live })
@@ -332,14 +339,14 @@ func TestReadLater(t *testing.T) {
 		answers = []any{llm.ErrParked, errors.New("broken")}
 		d.says("ann", public, "Tides come twice a day")
 		d.quiet()
-		if len(d.knows()) != 1 || len(d.asked) != 3 {
-			t.Errorf("after %d requests it is known: %q", len(d.asked), d.knows())
+		if len(d.knows()) != 1 || len(d.requests()) != 3 {
+			t.Errorf("after %d requests it is known: %q", len(d.requests()), d.knows())
 		}
 		answers = []any{"no", "{}", "{}", "{}"}
 		d.says("ann", public, "The ferry leaves at noon")
 		d.quiet()
-		if len(d.knows()) != 1 || len(d.asked) != 5 {
-			t.Errorf("after %d requests it is known: %q", len(d.asked), d.knows())
+		if len(d.knows()) != 1 || len(d.requests()) != 5 {
+			t.Errorf("after %d requests it is known: %q", len(d.requests()), d.knows())
 		}
 	})
 }

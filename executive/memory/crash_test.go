@@ -91,7 +91,7 @@ func TestForbidden(t *testing.T) {
 		d.change(func() { d.off = true })
 		d.says("ann", public, "Tides come twice a day")
 		d.quiet()
-		if len(d.asked) > 0 {
+		if len(d.requests()) > 0 {
 			t.Error("a model was asked without permission")
 		}
 		for _, forbid := range []func(is bool){
@@ -101,11 +101,11 @@ func TestForbidden(t *testing.T) {
 			},
 		} {
 			forbid(false)
-			asked := len(d.asked)
+			asked := len(d.requests())
 			d.change(func() { d.at = func(stage string) { forbid(stage == "answered") } })
 			d.quiet()
-			if len(d.asked) == asked || len(d.knows()) > 0 {
-				t.Errorf("after %d requests it knows %q", len(d.asked)-asked, d.knows())
+			if len(d.requests()) == asked || len(d.knows()) > 0 {
+				t.Errorf("after %d requests it knows %q", len(d.requests())-asked, d.knows())
 			}
 			forbid(false)
 		}
@@ -168,10 +168,10 @@ func TestWhole(t *testing.T) {
 		if all := sums("bob"); len(all) != 2 {
 			t.Errorf("with a model that sums nothing up Bob may know %q", all)
 		}
-		asked := len(d.asked)
+		asked := len(d.requests())
 		d.wait(5 * time.Hour)
-		if len(d.asked) != asked {
-			t.Errorf("it was asked %d times more", len(d.asked)-asked)
+		if len(d.requests()) != asked {
+			t.Errorf("it was asked %d times more", len(d.requests())-asked)
 		}
 	})
 }
@@ -196,16 +196,16 @@ func TestIdle(t *testing.T) {
 		used := processorTime(t)
 		d.wait(time.Hour)
 		used = processorTime(t) - used
-		t.Logf("memory took %v of the processor in an hour, with %d requests", used, len(d.asked))
-		if share := used.Seconds() / time.Hour.Seconds(); share > mostIdle || len(d.asked) > 60 {
-			t.Errorf("it took %.4f of a core, and asked %d times", share, len(d.asked))
+		t.Logf("memory took %v of the processor in an hour, with %d requests", used, len(d.requests()))
+		if share := used.Seconds() / time.Hour.Seconds(); share > mostIdle || len(d.requests()) > 60 {
+			t.Errorf("it took %.4f of a core, and asked %d times", share, len(d.requests()))
 		}
 		answers.Store(true)
 		d.quiet()
-		asked, looked := len(d.asked), d.looked.Load()
+		asked, looked := len(d.requests()), d.looked.Load()
 		d.wait(time.Hour)
-		if n := d.looked.Load() - looked; len(d.asked) != asked || n > int64(time.Hour/restCheck)+1 {
-			t.Errorf("with nothing to read it looked %d times, and asked %d times", n, len(d.asked)-asked)
+		if n := d.looked.Load() - looked; len(d.requests()) != asked || n > int64(time.Hour/restCheck)+1 {
+			t.Errorf("with nothing to read it looked %d times, and asked %d times", n, len(d.requests())-asked)
 		}
 	})
 }
