@@ -316,10 +316,10 @@ func TestAnotherVoiceGoesOn(t *testing.T) {
 						return io.ErrUnexpectedEOF
 					}
 				})})
-				defer live(t, s)()
 				if rate := s.Rate(); rate != audio.Rate {
 					t.Errorf("without a voice the rate is %d", rate)
 				}
+				defer live(t, s)()
 				var first, second []byte
 				var words []tts.Word
 				for c, err := range s.Say(t.Context(), text) {
