@@ -18,7 +18,8 @@ type Fact struct {
 
 // A Summary is what remains of talk that has left the dialogue of an agent. The sources of one of a
 // single stretch are all that was read for it and for the facts beside it, and count as read as long as
-// it exists. One of the whole rests on those, and on the one of the whole before, which it replaces.
+// it exists. A summary of the whole conversation rests on those of its stretches and on the whole before
+// it, which it replaces.
 type Summary struct {
 	Text  Text  `json:"text,omitempty"` // empty if there was nothing worth it
 	From  int64 `json:"from"`           // the sequence of the first event that was read

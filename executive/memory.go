@@ -8,19 +8,19 @@ import (
 
 // Memory is what agents remember of what left their dialogue.
 type Memory struct {
-	// Enabled has a model read, when nobody talks, what was said, and write down what will matter
-	// later, and lets agents do so by their tool. A model reads within what may be thought unasked in
-	// a day, and rests on battery like that. Without it, what is remembered already is still known.
+	// Enabled lets a model read what was said, when nobody talks, and write down what will matter later.
+	// It also lets agents do that by their tool. The reading counts as thinking unasked, so it keeps to
+	// that limit of a day and rests on battery. Without it, what is remembered already is still known.
 	Enabled bool `yaml:"enabled"`
 
-	// Quiet is how long nothing is said in a room before that.
+	// Quiet is how long nobody must have said anything in a room before the model reads.
 	Quiet field.Seconds `yaml:"quiet_seconds"`
 
-	// MostTokens is how much of a prompt what is remembered may be. 0 shows nothing of it.
+	// MostTokens is how many tokens of a prompt may be what is remembered. 0 shows the model nothing of it.
 	MostTokens int `yaml:"most_tokens"`
 }
 
-// mostKnown is the most tokens of it: beyond that, small models lose the question.
+// mostKnown is the largest MostTokens: beyond that, small models lose the question.
 const mostKnown = 4000
 
 func (m Memory) validate() error {
