@@ -77,6 +77,9 @@ const (
 	KindForgotten  Kind = "forgotten"
 	KindFact       Kind = "fact"
 	KindSummary    Kind = "summary"
+	KindTask       Kind = "task"
+	KindStep       Kind = "step"
+	KindSchedule   Kind = "schedule"
 )
 
 // Durable reports whether events of this kind are kept in the journal. Those
@@ -569,6 +572,9 @@ func (Glance) Kind() Kind        { return KindGlance }
 func (ErasureRecord) Kind() Kind { return KindForgotten }
 func (Fact) Kind() Kind          { return KindFact }
 func (Summary) Kind() Kind       { return KindSummary }
+func (Task) Kind() Kind          { return KindTask }
+func (Step) Kind() Kind          { return KindStep }
+func (Schedule) Kind() Kind      { return KindSchedule }
 
 // decoders are the types of the bodies, by their kinds.
 var decoders = map[Kind]func(data []byte) (Body, error){
@@ -601,6 +607,9 @@ var decoders = map[Kind]func(data []byte) (Body, error){
 	KindGlance:     decode[Glance],
 	KindFact:       decode[Fact],
 	KindSummary:    decode[Summary],
+	KindTask:       decode[Task],
+	KindStep:       decode[Step],
+	KindSchedule:   decode[Schedule],
 }
 
 // DecodeBody returns the body of the given kind that encoding/json made data

@@ -274,6 +274,9 @@ var about = map[string]note{
 	"store.retention.sight":           {class: Turn, effect: "What a camera noticed."},
 	"store.retention.presence":        {class: Turn, effect: "Who came and went, and when."},
 	"store.retention.fact":            {class: Turn, effect: "Facts that agents remember."},
+	"store.retention.task":            {class: Turn, effect: "What was to be worked on, and what became of it, also what is still worked on."},
+	"store.retention.step":            {class: Turn, effect: "The steps of that work."},
+	"store.retention.schedule":        {class: Turn, effect: "What is to be done by the clock, also what is still to be done."},
 	"store.retention.summary":         {class: Turn, effect: "Summaries of earlier talk. What was read for one that is gone is read again, if it is of the last week."},
 	"store.retention.notice":          {class: Turn, effect: "What was wrong with a model."},
 

@@ -231,6 +231,7 @@ var kinds = []earshot.Kind{
 	earshot.KindMode, earshot.KindActor, earshot.KindAgent, earshot.KindUse, earshot.KindReminder, earshot.KindThought,
 	earshot.KindFinding, earshot.KindEdit, earshot.KindSnooze, earshot.KindWhose, earshot.KindErased, earshot.KindSettled,
 	earshot.KindSight, earshot.KindGlance, earshot.KindForgotten, earshot.KindFact, earshot.KindSummary,
+	earshot.KindTask, earshot.KindStep, earshot.KindSchedule,
 }
 
 // eventSchema describes an event, which has its own JSON encoding: its fields, and its body beside

@@ -95,7 +95,8 @@ type Queue struct {
 }
 
 // unkept are the acts of people and agents that are refused off the record.
-var unkept = map[earshot.Kind]bool{earshot.KindMemo: true, earshot.KindReminder: true, earshot.KindEdit: true, earshot.KindRevision: true, earshot.KindFact: true}
+var unkept = map[earshot.Kind]bool{earshot.KindMemo: true, earshot.KindReminder: true, earshot.KindEdit: true, earshot.KindRevision: true, earshot.KindFact: true,
+	earshot.KindTask: true, earshot.KindSchedule: true}
 
 // governs reports whether events of kind k say what the room is like, or that something must be
 // forgotten. They are few, whatever people do, and never refused.

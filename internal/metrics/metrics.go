@@ -49,6 +49,7 @@ var (
 		string(earshot.KindReminder), string(earshot.KindThought), string(earshot.KindFinding), string(earshot.KindEdit),
 		string(earshot.KindSnooze), string(earshot.KindWhose), string(earshot.KindErased), string(earshot.KindSight),
 		string(earshot.KindFact), string(earshot.KindSummary),
+		string(earshot.KindTask), string(earshot.KindStep), string(earshot.KindSchedule),
 	}
 )
 

@@ -32,6 +32,7 @@ var kinds = map[string][]earshot.Kind{
 	"sights":    {earshot.KindSight},
 	"reminders": {earshot.KindReminder},
 	"memory":    {earshot.KindFact, earshot.KindSummary},
+	"work":      {earshot.KindTask, earshot.KindStep, earshot.KindSchedule},
 	"presence":  {earshot.KindPresence},
 	"modes":     {earshot.KindMode, earshot.KindSnooze},
 	"agents":    {earshot.KindAgent},

@@ -13,7 +13,7 @@ var helps = []struct{ key, does string }{
 	{"w", "why: what was decided about the chosen line"},
 	{"/ n N", "search for words; the next match up, however old; the next match down"},
 	{"t", "go to a time: 14:05, yesterday 14:05, 2026-11-22 14:05"},
-	{"f", "show only: names, private, said, voice, replies, thoughts, tools, edits, sights, reminders, presence, faults, decisions"},
+	{"f", "show only: names, private, said, voice, replies, thoughts, tools, edits, sights, reminders, memory, work, presence, faults, decisions"},
 	{"Esc", "clear the choice, the search and the filter"},
 	{"", ""},
 	{"", "The panes"},

@@ -79,6 +79,15 @@ func checkBody(b earshot.Body) error {
 			CheckLength("the arguments", len(b.Arguments), maxReply), CheckLength("the result", len(b.Result), earshot.MaxText))
 	case earshot.Reminder:
 		return errors.Join(CheckLength("the ID", len(b.Of), MaxID), CheckLength("the reminder", len(b.Text), earshot.MaxText))
+	case earshot.Task:
+		return errors.Join(CheckLength("the ID", max(len(b.Of), len(b.Schedule), len(b.Question), len(b.Told)), MaxID), CheckLength("the name", max(len(b.Engine), len(b.Model), len(b.File)), MaxName),
+			CheckLength("the task", len(b.Text), earshot.MaxText))
+	case earshot.Step:
+		return errors.Join(CheckLength("the ID", max(len(b.Task), len(b.Of), len(b.Told)), MaxID), CheckLength("the name", len(b.Tool), MaxName),
+			CheckLength("the arguments", len(b.Arguments), maxReply), CheckLength("the step", len(b.Text), earshot.MaxText))
+	case earshot.Schedule:
+		return errors.Join(CheckLength("the ID", max(len(b.Of), len(b.Task)), MaxID), CheckLength("the name", max(len(b.Spec), len(b.Zone), len(b.Missed), len(b.Overlap), len(b.Engine), len(b.Model)), MaxName),
+			CheckLength("the schedule", max(len(b.When), len(b.Text)), earshot.MaxText))
 	case earshot.Reply:
 		if !utf8.ValidString(string(b.Offered)) {
 			return errors.New("the reply is not UTF-8, so the part that was heard cannot be kept exactly")

@@ -161,7 +161,7 @@ func aboutThem(ctx context.Context, v earshot.View, sel Selection, args []any) (
 	if err != nil {
 		return nil, err
 	}
-	err = eachWhere(ctx, v, `j.kind IN ('reminder', 'thought') AND `+selectable+` AND (@events IS NULL OR j.id IN (SELECT value FROM json_each(@events)))`, args, take)
+	err = eachWhere(ctx, v, `j.kind IN ('reminder', 'thought', 'task', 'step', 'schedule') AND `+selectable+` AND (@events IS NULL OR j.id IN (SELECT value FROM json_each(@events)))`, args, take)
 	if err == nil && sel.Whole() {
 		err = eachWhere(ctx, v, "j.kind = 'actor' AND (@until = 0 OR j.sequence <= @until)", args, take)
 	}
@@ -180,7 +180,7 @@ func (sel Selection) concerns(e earshot.Event) bool {
 	switch b := e.Body.(type) {
 	case earshot.Actor:
 		return is(b.Participant) || is(b.Into)
-	case earshot.Reminder, earshot.Thought: // it contains what they asked
+	case earshot.Reminder, earshot.Thought, earshot.Task, earshot.Step, earshot.Schedule: // it contains what they asked
 		if len(e.To) > 0 && !slices.ContainsFunc(e.To, func(id earshot.ParticipantID) bool { return !is(id) }) {
 			return true
 		}

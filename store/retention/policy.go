@@ -35,6 +35,9 @@ type Policy struct {
 	Notice    int `yaml:"notice"`
 	Fact      int `yaml:"fact"`
 	Summary   int `yaml:"summary"`
+	Task      int `yaml:"task"`
+	Step      int `yaml:"step"`
+	Schedule  int `yaml:"schedule"`
 }
 
 // A Period is how many days events of a kind are kept.
@@ -50,6 +53,7 @@ func (p Policy) Periods() []Period {
 		{earshot.KindUse, p.Use}, {earshot.KindThought, p.Thought}, {earshot.KindFinding, p.Finding}, {earshot.KindMemo, p.Memo},
 		{earshot.KindEdit, p.Edit}, {earshot.KindReminder, p.Reminder}, {earshot.KindSight, p.Sight}, {earshot.KindPresence, p.Presence}, {earshot.KindNotice, p.Notice},
 		{earshot.KindFact, p.Fact}, {earshot.KindSummary, p.Summary},
+		{earshot.KindTask, p.Task}, {earshot.KindStep, p.Step}, {earshot.KindSchedule, p.Schedule},
 	}
 }
 

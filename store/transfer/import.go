@@ -337,6 +337,12 @@ func referred(b earshot.Body) []earshot.EventID {
 		return []earshot.EventID{b.About}
 	case earshot.Reminder:
 		return []earshot.EventID{b.Of}
+	case earshot.Task:
+		return []earshot.EventID{b.Of, b.Schedule, b.Question}
+	case earshot.Step:
+		return []earshot.EventID{b.Task, b.Of}
+	case earshot.Schedule:
+		return []earshot.EventID{b.Of, b.Task}
 	case earshot.Edit:
 		return []earshot.EventID{b.Undoes}
 	}
@@ -346,7 +352,7 @@ func referred(b earshot.Body) []earshot.EventID {
 // references are the events that events of the journal j refer to by answering or continuing them,
 // or from which they were made.
 const references = `SELECT j.id AS event, j.sequence AS at, r.value AS other FROM journal j, json_each(json_extract(j.payload,
-		'$.body.reply_to', '$.body.about', '$.body.of', '$.body.resumes', '$.body.thought', '$.body.undoes')) r
+		'$.body.reply_to', '$.body.about', '$.body.of', '$.body.resumes', '$.body.thought', '$.body.undoes', '$.body.task', '$.body.question', '$.body.schedule')) r
 	WHERE j.kind <> 'erased' AND r.value IS NOT NULL`
 
 // mostAhead is how many events may refer to a later one: a few may have been kept late because a
