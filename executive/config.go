@@ -54,6 +54,7 @@ type Config struct {
 	MultiParty     MultiParty       `yaml:"multi_party"`
 	Tools          Tools            `yaml:"tools"`
 	Memory         Memory           `yaml:"memory"`
+	Task           Task             `yaml:"task"`
 }
 
 // Conversational is how the agent talks.
@@ -276,6 +277,7 @@ func DefaultConfig() Config {
 		MultiParty:   MultiParty{Enabled: true, SpeakerAttribution: true, TurnTakingProtocol: "polite", TurnLimit: 20},
 		Tools:        Tools{Enabled: true},
 		Memory:       Memory{Enabled: true, Quiet: 60, MostTokens: 600},
+		Task:         Task{Most: 32, AtOnce: 2, Tokens: 300_000, Time: 4 * 3600, Calls: 200},
 	}
 }
 

@@ -1,0 +1,429 @@
+package task
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"earshot"
+	"earshot/executive"
+	"earshot/executive/command"
+	"earshot/executive/tool"
+	"earshot/llm"
+	"earshot/participants"
+	"earshot/store"
+)
+
+const main = participants.Agent
+
+var (
+	public  = earshot.Visibility{Scope: earshot.Public}
+	annOnly = earshot.Visibility{Scope: earshot.Private, Members: []earshot.ParticipantID{"ann", main}}
+	ann     = participants.Participant{ID: "ann", Name: "Ann", Type: participants.Human, Capabilities: []participants.Capability{participants.SendMessages, participants.UseTools}}
+	bob     = participants.Participant{ID: "bob", Name: "Bob", Type: participants.Human, Capabilities: ann.Capabilities}
+)
+
+// A den is a runner with a real journal, and tools and a model of its own.
+type den struct {
+	t     *testing.T
+	dir   string
+	store *store.Store
+	run   *Runner
+	stop  func()
+	model func(*llm.Request) ([]llm.Call, string, error)
+	set   executive.Config
+
+	mu    sync.Mutex
+	n     int
+	asked []*llm.Request
+	made  []string
+	wrote []tool.Scope
+	at    func(stage string) // called at each stage of a step
+	deaf  bool               // the room takes nothing in
+	mode  earshot.Mode
+	gone  bool // Ann
+	ended []earshot.Path
+	live  []earshot.Path
+}
+
+func newDen(t *testing.T, dir string, model func(*llm.Request) ([]llm.Call, string, error)) *den {
+	d := &den{t: t, dir: dir, model: model, set: executive.DefaultConfig(), mode: earshot.Live}
+	d.set.Task.Enabled = true
+	d.open()
+	return d
+}
+
+func (d *den) open() {
+	s, err := store.Open(context.Background(), store.Config{Directory: d.dir, NewID: d.id, Log: slog.New(slog.DiscardHandler), Projections: []earshot.Projection{Projection{}}})
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	d.store = s
+	d.run = NewRunner(Config{
+		Journal: d, Tools: d.tools(), Model: d, Settings: func() executive.Config { return d.set },
+		Person: func(id earshot.ParticipantID) (participants.Participant, bool) {
+			return map[earshot.ParticipantID]participants.Participant{"ann": ann, "bob": bob}[id], !d.gone
+		},
+		Name:    func(id earshot.ParticipantID) string { return string(id) },
+		Speaker: func(earshot.RoomID) earshot.ParticipantID { return main },
+		Agent: func(_ context.Context, _ earshot.ParticipantID, path earshot.Path) (earshot.ParticipantID, error) {
+			d.mu.Lock()
+			defer d.mu.Unlock()
+			if !slices.Contains(d.live, path) {
+				d.live = append(d.live, path)
+			}
+			return "worker", nil
+		},
+		Agents: func() []earshot.Path {
+			d.mu.Lock()
+			defer d.mu.Unlock()
+			return slices.Clone(d.live)
+		},
+		End: func(_ context.Context, path earshot.Path) error {
+			d.mu.Lock()
+			defer d.mu.Unlock()
+			d.live = slices.DeleteFunc(d.live, func(p earshot.Path) bool { return p == path })
+			return nil
+		},
+		Path: func(id earshot.EventID) earshot.Path {
+			return earshot.Path("/owner/task/" + strings.ToLower(string(id)))
+		},
+		Mode: func(earshot.RoomID) earshot.Mode { return d.mode },
+		Keep: d.keep, NewID: d.id, Now: time.Now, Log: slog.New(slog.DiscardHandler),
+	})
+	ctx, cancel := context.WithCancel(context.Background())
+	var running sync.WaitGroup
+	running.Go(func() { d.run.Run(ctx) })
+	d.stop = func() { cancel(); running.Wait() }
+}
+
+func (d *den) close() {
+	d.stop()
+	if err := d.store.Close(); err != nil {
+		d.t.Fatal(err)
+	}
+}
+
+// Do implements [Journal].
+func (d *den) Do(ctx context.Context, decide func(earshot.View) ([]earshot.Event, error)) ([]earshot.Event, error) {
+	var acts []earshot.Act
+	kept, err := d.store.Do(ctx, func(v earshot.View) ([]earshot.Event, error) {
+		all, err := decide(v)
+		for _, e := range all {
+			acts = append(acts, act(e))
+		}
+		return all, err
+	})
+	if err == nil && len(acts) > 0 {
+		d.reach("kept " + string(acts[0]))
+	}
+	return kept, err
+}
+
+// Look implements [Journal].
+func (d *den) Look(ctx context.Context, f func(earshot.View) error) error {
+	return d.store.Look(ctx, f)
+}
+
+func (d *den) keep(ctx context.Context, e earshot.Event) error {
+	if d.deaf {
+		return errors.New("the room is closed")
+	}
+	d.reach("telling")
+	_, err := d.store.Append(ctx, e)
+	d.reach("told")
+	return err
+}
+
+func (d *den) reach(stage string) {
+	d.mu.Lock()
+	at := d.at
+	d.mu.Unlock()
+	if at != nil {
+		at(stage)
+	}
+}
+
+func (d *den) id() earshot.EventID {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.n++
+	return earshot.EventID(fmt.Sprintf("E%06d", d.n))
+}
+
+// tools note what they do: one reads, the other acts.
+func (d *den) tools() tool.Table {
+	row := func(name string) tool.Tool {
+		return tool.Tool{
+			Tool: llm.Tool{Name: name, Parameters: json.RawMessage(`{"type":"object"}`)}, Needs: participants.UseTools,
+			Do: func(_ context.Context, s tool.Scope, arguments json.RawMessage) (tool.Answer, error) {
+				d.reach("making " + name)
+				d.mu.Lock()
+				d.made = append(d.made, name+" "+string(arguments))
+				d.wrote = append(d.wrote, s)
+				d.mu.Unlock()
+				d.reach("made " + name)
+				return tool.Answer{Text: "Done, with " + earshot.Text(arguments)}, nil
+			},
+		}
+	}
+	return tool.Table{row("recall"), row("act"), row("write_file")}
+}
+
+// Stream implements [llm.Service].
+func (d *den) Stream(ctx context.Context, req *llm.Request) iter.Seq2[llm.Delta, error] {
+	return func(yield func(llm.Delta, error) bool) {
+		d.mu.Lock()
+		d.asked = append(d.asked, req)
+		d.mu.Unlock()
+		calls, text, err := d.model(req)
+		if err == errWait {
+			<-ctx.Done()
+			err = context.Cause(ctx)
+		}
+		if err != nil {
+			yield(llm.Delta{}, err)
+			return
+		}
+		if text != "" && !yield(llm.Delta{Text: text}, nil) {
+			return
+		}
+		for _, c := range calls {
+			if !yield(llm.Delta{Call: &c}, nil) {
+				return
+			}
+		}
+		yield(llm.Delta{Done: &llm.Done{PromptTokens: 100, ReplyTokens: 10}}, nil)
+	}
+}
+
+var errWait = errors.New("wait until it is ended")
+
+// script is a model that makes these calls one after the other, "tool arguments" each, and then says the
+// rest. It reads from its prompt how far it is.
+func script(steps ...string) func(*llm.Request) ([]llm.Call, string, error) {
+	return func(req *llm.Request) ([]llm.Call, string, error) {
+		n := 0
+		for _, m := range req.Messages {
+			if m.Role == llm.Result || m.Role == llm.Assistant && strings.HasPrefix(m.Text, "I asked: ") && !strings.Contains(m.Text, "I do not know") {
+				n++
+			}
+		}
+		if n >= len(steps)-1 {
+			return nil, steps[len(steps)-1], nil
+		}
+		name, arguments, _ := strings.Cut(steps[n], " ")
+		return []llm.Call{{ID: "c", Tool: name, Arguments: json.RawMessage(arguments)}}, fmt.Sprintf("Step %d.", n), nil
+	}
+}
+
+func (d *den) says(by participants.Participant, args string) string {
+	d.t.Helper()
+	said, err := d.run.Command(earshot.Desk).Do(d.t.Context(), command.Call{By: by, Audience: earshot.Audience{Members: []earshot.ParticipantID{by.ID}}, Args: earshot.Text(args)})
+	if err != nil {
+		return err.Error()
+	}
+	synctest.Wait()
+	return said
+}
+
+// told returns what rooms were told.
+func (d *den) told() (all []string) {
+	d.t.Helper()
+	found, err := d.store.Lately(d.t.Context(), earshot.Desk, earshot.KindFinding, 100, earshot.Audience{Room: earshot.Desk}.With(main))
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	for _, e := range found {
+		all = append(all, string(e.Body.(earshot.Finding).Text))
+	}
+	return all
+}
+
+// TestTask: a task is done step by step; it asks, waits for the answer, and its result is told once.
+func TestTask(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDen(t, t.TempDir(), script(`recall {"q":1}`, `ask_person {"question":"red or blue?"}`, `act {"n":1}`, "It is painted."))
+		defer func() { d.close() }()
+		if said := d.says(ann, "start paint the fence"); !strings.Contains(said, "task 1") {
+			t.Fatalf("it says %q", said)
+		}
+		if told := d.told(); len(told) != 1 || !strings.Contains(told[0], "red or blue?") || !slices.Equal(d.made, []string{`recall {"q":1}`}) {
+			t.Fatalf("it made %q and tells %q", d.made, told)
+		}
+		if said := d.says(ann, ""); !strings.Contains(said, "1  waits for an answer: paint the fence") {
+			t.Errorf("the list is %q", said)
+		}
+		d.close()
+		d.open()
+		synctest.Wait()
+		if len(d.told()) != 1 {
+			t.Errorf("after a start it tells %q", d.told())
+		}
+		if said := d.says(bob, "1 answer red"); !strings.Contains(said, "only whom it is for") {
+			t.Errorf("Bob answers: %q", said)
+		}
+		d.says(ann, "1 answer blue")
+		told := d.told()
+		if len(told) != 2 || told[1] != `The task "paint the fence" is done: It is painted.` || !slices.Equal(d.made, []string{`recall {"q":1}`, `act {"n":1}`}) {
+			t.Fatalf("it made %q and tells %q", d.made, told)
+		}
+		last := d.asked[len(d.asked)-1].Messages
+		if !slices.ContainsFunc(last, func(m llm.Message) bool { return m.Role == llm.User && m.Text == "They answer: blue" }) {
+			t.Errorf("the model was told %v", last)
+		}
+		if said := d.says(ann, "show 1"); !strings.Contains(said, "done: paint the fence (2 calls, 440 tokens") || !strings.Contains(said, "It is painted.") {
+			t.Errorf("it shows %q", said)
+		}
+		if len(d.live) != 0 || d.run.Open(t.Context(), "E000002") {
+			t.Errorf("agents %v are left", d.live)
+		}
+	})
+}
+
+// TestSteering: a task is paused, steered and cancelled also while the model is asked.
+func TestSteering(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		block := true
+		d := newDen(t, t.TempDir(), func(req *llm.Request) ([]llm.Call, string, error) {
+			if block {
+				return nil, "", errWait
+			}
+			return nil, "done", nil
+		})
+		defer d.close()
+		d.says(ann, "start wait")
+		d.says(ann, "1 pause")
+		asked := len(d.asked)
+		d.says(ann, "1 steer mind the gap")
+		time.Sleep(time.Hour)
+		if len(d.asked) != asked {
+			t.Errorf("paused it asks %d times", len(d.asked)-asked)
+		}
+		d.says(ann, "1 resume")
+		if !slices.ContainsFunc(d.asked[len(d.asked)-1].Messages, func(m llm.Message) bool { return m.Text == "They also say: mind the gap" }) {
+			t.Error("it does not mind the gap")
+		}
+		d.says(ann, "1 cancel")
+		if said := d.says(ann, "1 steer again"); !strings.Contains(said, "over") {
+			t.Errorf("cancelled it says %q", said)
+		}
+		if len(d.told()) != 0 {
+			t.Errorf("it tells %q", d.told())
+		}
+		d.says(ann, "start this")
+		d.gone = true
+		d.says(ann, "2 steer quickly")
+		if told := d.told(); len(told) != 1 || !strings.Contains(told[0], "may not have it done") {
+			t.Errorf("without Ann it tells %q", told)
+		}
+	})
+}
+
+// TestLimits: what a task may take ends it, whoever asks too much is refused, and a long result is in a
+// file.
+func TestLimits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := 0
+		d := newDen(t, t.TempDir(), func(req *llm.Request) ([]llm.Call, string, error) {
+			n++
+			return []llm.Call{{Tool: "act", Arguments: json.RawMessage(fmt.Sprint(`{"n":`, n, `}`))}}, "On it.", nil
+		})
+		defer d.close()
+		d.set.Task.Calls = 5
+		d.says(ann, "start for ever")
+		if told := d.told(); len(d.made) != 5 || len(told) != 1 || !strings.Contains(told[0], "used up. This is where it is: On it.") {
+			t.Errorf("it made %d calls and tells %q", len(d.made), told)
+		}
+		d.model = script(strings.Repeat("A long story. ", 300))
+		d.says(ann, "start tell a story")
+		if told := d.told(); len(told) != 2 || len(told[1]) > mostTold+200 || !strings.HasSuffix(told[1], "in the file result.md of /owner/task/"+strings.ToLower(string(d.wrote[len(d.wrote)-1].About))+".") {
+			t.Errorf("it tells %q", told)
+		}
+		if !strings.HasPrefix(d.made[len(d.made)-1], "write_file") || !slices.Contains(d.wrote[len(d.wrote)-1].Rests(), d.wrote[len(d.wrote)-1].About) {
+			t.Errorf("it wrote %q", d.made[len(d.made)-1])
+		}
+		d.model = func(*llm.Request) ([]llm.Call, string, error) { return nil, "", errors.New("nobody answers") }
+		d.set.Task.Most = 1
+		d.says(ann, "start something")
+		for by, want := range map[*participants.Participant]string{
+			&ann: "no more are possible", {ID: participants.Generic, Type: participants.Human}: "rights of a person", {ID: "x", Type: participants.Internal}: "rights of a person",
+		} {
+			if said := d.says(*by, "start more"); !strings.Contains(said, want) {
+				t.Errorf("%s is told %q", by.ID, said)
+			}
+		}
+		if said := d.says(ann.Aloud(), "start more"); !strings.Contains(said, "a voice proves nothing") {
+			t.Errorf("a voice is told %q", said)
+		}
+		asked := len(d.asked)
+		time.Sleep(time.Hour)
+		if n := len(d.asked) - asked; n < 6 || n > 20 {
+			t.Errorf("a model that does not answer is asked %d times in an hour", n)
+		}
+		d.mode = earshot.OffRecord
+		if said := d.says(ann, "start more"); !strings.Contains(said, "nothing is kept") {
+			t.Errorf("off the record it says %q", said)
+		}
+	})
+}
+
+// TestPrivate: a private task, its steps and its result are for its members, and go with what they rest on.
+func TestPrivate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDen(t, t.TempDir(), script(`act {"n":1}`, "The swordfish is hidden."))
+		defer d.close()
+		kept, err := d.store.Append(t.Context(), earshot.Event{ID: d.id(), At: time.Now(), Room: earshot.Desk, Author: "ann", Visibility: annOnly, Body: earshot.Message{Text: "hide it"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		use := func(by participants.Participant, args string) (tool.Answer, error) {
+			a, err := d.run.Tool().Do(t.Context(), tool.Scope{
+				Room: earshot.Desk, Askers: []participants.Participant{by}, Visibility: annOnly,
+				Audience: earshot.Audience{Room: earshot.Desk, Members: []earshot.ParticipantID{by.ID}, Agents: []earshot.ParticipantID{main}},
+				Rests:    func() []earshot.EventID { return []earshot.EventID{kept[0].ID} },
+			}, json.RawMessage(args))
+			synctest.Wait()
+			return a, err
+		}
+		if _, err := use(ann, `{"action":"start","text":"hide the swordfish"}`); err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range d.wrote {
+			if !slices.Equal(s.Audience.Members, []earshot.ParticipantID{"ann"}) || s.Audience.Unknown || !slices.Contains(s.Rests(), kept[0].ID) {
+				t.Errorf("a tool is used for %+v", s.Audience)
+			}
+		}
+		if a, err := use(ann, `{"action":"list"}`); err != nil || !strings.Contains(string(a.Text), "done: hide the swordfish") || a.Visibility.Scope != earshot.Private || len(a.Sources) == 0 {
+			t.Errorf("Ann is told %q for %v, %v", string(a.Text), a.Visibility, err)
+		}
+		if a, err := use(bob, `{"action":"show","number":1}`); err == nil {
+			t.Errorf("Bob is shown %q", string(a.Text))
+		}
+		for _, kind := range []earshot.Kind{earshot.KindTask, earshot.KindStep, earshot.KindFinding} {
+			all, err := d.store.Lately(t.Context(), earshot.Desk, kind, 100, earshot.Audience{Room: earshot.Desk, Members: []earshot.ParticipantID{"bob"}})
+			if err != nil || len(all) > 0 {
+				t.Errorf("Bob sees %v, %v", all, err)
+			}
+		}
+		if _, err := d.store.Append(t.Context(), earshot.Event{ID: d.id(), At: time.Now(), Room: earshot.Desk, Author: "ann", Visibility: annOnly, Body: earshot.Withdrawal{Of: kept[0].ID}}); err != nil {
+			t.Fatal(err)
+		}
+		if all, err := d.run.read(t.Context(), "true"); err != nil || len(all) > 0 {
+			t.Errorf("%v is left, %v", all, err)
+		}
+		found, err := d.store.For(earshot.Audience{Room: earshot.Desk, Members: []earshot.ParticipantID{"ann"}}).Search(t.Context(), "swordfish", 10)
+		if err != nil || len(found) > 0 || len(d.told()) > 0 {
+			t.Errorf("%v and %q are left, %v", found, d.told(), err)
+		}
+	})
+}

@@ -1,0 +1,130 @@
+package task
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+
+	"earshot"
+)
+
+// Projection keeps the tables of all tasks, with their numbers, and of which events are about which.
+type Projection struct{}
+
+// Name implements [earshot.Projection].
+func (Projection) Name() string { return "tasks" }
+
+// Version implements [earshot.Projection].
+func (Projection) Version() int { return 1 }
+
+// Create implements [earshot.Projection].
+func (Projection) Create(ctx context.Context, tx *sql.Tx) error {
+	return run(ctx, tx, `
+		CREATE TABLE tasks (
+			sequence INTEGER PRIMARY KEY,
+			id       TEXT    NOT NULL UNIQUE,
+			room     TEXT    NOT NULL,
+			n        INTEGER NOT NULL UNIQUE,
+			ended    INTEGER NOT NULL DEFAULT 0,
+			told     TEXT    NOT NULL DEFAULT '' -- the event that is still to tell something
+		) STRICT;
+		CREATE INDEX open_tasks ON tasks (n) WHERE ended = 0 OR told <> '';
+		CREATE INDEX untold_tasks ON tasks (told) WHERE told <> '';
+		CREATE TABLE task_events (sequence INTEGER PRIMARY KEY, task INTEGER NOT NULL) STRICT;
+		CREATE INDEX events_of_tasks ON task_events (task, sequence)`)
+}
+
+// Reset implements [earshot.Projection].
+func (Projection) Reset(ctx context.Context, tx *sql.Tx) error {
+	return run(ctx, tx, `DROP TABLE IF EXISTS tasks; DROP TABLE IF EXISTS task_events`)
+}
+
+// Apply implements [earshot.Projection].
+func (Projection) Apply(ctx context.Context, tx *sql.Tx, e earshot.Event) error {
+	switch b := e.Body.(type) {
+	case earshot.Task:
+		switch b.Act {
+		case earshot.Created:
+			return run(ctx, tx, `INSERT INTO tasks (sequence, id, room, n) SELECT ?1, ?2, ?3, 1 + coalesce(max(n), 0) FROM tasks`, e.Sequence, e.ID, e.Room)
+		case earshot.TaskDone, earshot.TaskFailed, earshot.TaskCancelled:
+			if err := run(ctx, tx, `UPDATE tasks SET ended = 1, told = ? WHERE id = ?`, b.Told, b.Of); err != nil {
+				return err
+			}
+		case earshot.TaskAnswered: // whether or not anybody was told what the question was
+			if err := run(ctx, tx, `UPDATE tasks SET told = '' WHERE id = ? AND ended = 0`, b.Of); err != nil {
+				return err
+			}
+		}
+		return note(ctx, tx, e, b.Of)
+	case earshot.Step:
+		if b.Told != "" {
+			if err := run(ctx, tx, `UPDATE tasks SET told = ? WHERE id = ? AND ended = 0`, b.Told, b.Task); err != nil {
+				return err
+			}
+		}
+		return note(ctx, tx, e, b.Task)
+	case earshot.Finding:
+		return run(ctx, tx, `UPDATE tasks SET told = '' WHERE told = ?`, e.ID)
+	case earshot.Tombstone:
+		return run(ctx, tx, `UPDATE tasks SET told = '' WHERE sequence IN (SELECT task FROM task_events WHERE sequence = ?1);
+			DELETE FROM task_events WHERE sequence = ?1 OR task = ?1; DELETE FROM tasks WHERE sequence = ?1`, e.Sequence)
+	}
+	return nil
+}
+
+func note(ctx context.Context, tx *sql.Tx, e earshot.Event, of earshot.EventID) error {
+	return run(ctx, tx, `INSERT INTO task_events (sequence, task) SELECT ?, sequence FROM tasks WHERE id = ?`, e.Sequence, of)
+}
+
+func run(ctx context.Context, tx *sql.Tx, statement string, args ...any) error {
+	_, err := tx.ExecContext(ctx, statement, args...)
+	return err
+}
+
+// The tasks that [Read] can return.
+const (
+	one    = "id = ?"
+	open   = "(ended = 0 OR told <> '')"
+	inRoom = "room = ? AND " + open + " OR sequence IN (SELECT sequence FROM tasks WHERE room = ? AND ended ORDER BY sequence DESC LIMIT 10)"
+)
+
+// read returns the tasks for which a condition holds, in their order, from a journal that has the
+// [Projection].
+func read(ctx context.Context, v earshot.View, where string, args ...any) (all []State, err error) {
+	rows, err := v.QueryContext(ctx, `SELECT t.n, t.ended, t.told, t.sequence = j.sequence, j.sequence, j.payload FROM tasks t JOIN
+		(SELECT sequence AS task, sequence FROM tasks UNION ALL SELECT task, sequence FROM task_events) e ON e.task = t.sequence JOIN
+		journal j ON j.sequence = e.sequence WHERE t.sequence IN (SELECT sequence FROM tasks WHERE `+where+`) ORDER BY t.sequence, j.sequence`, args...)
+	if err != nil {
+		return nil, fmt.Errorf("reading tasks: %w", err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var row State
+		var created bool
+		var sequence int64
+		var data []byte
+		var e earshot.Event
+		if err = rows.Scan(&row.N, &row.Over, &row.Untold, &created, &sequence, &data); err == nil {
+			err = json.Unmarshal(data, &e)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("reading tasks: %w", err)
+		}
+		e.Sequence = sequence
+		if created {
+			s := NewState(e)
+			s.N, s.Over, s.Untold = row.N, row.Over, row.Untold
+			all = append(all, s)
+		} else if len(all) > 0 {
+			all[len(all)-1].Apply(e)
+		}
+	}
+	return all, rows.Err()
+}
+
+// Waits reports whether a room has open tasks, by a journal that has the [Projection].
+func Waits(ctx context.Context, v earshot.View, in earshot.RoomID) (waits bool, err error) {
+	err = v.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM tasks WHERE room = ? AND `+open+`)`, in).Scan(&waits)
+	return waits, err
+}
