@@ -125,6 +125,13 @@ var about = map[string]note{
 	"executive.memory.enabled":       {class: Turn, effect: "Reads, when nobody talks, what was said, and writes down what will matter later: facts, and a summary; and lets agents do so by their tool remember. Somebody must have allowed it: the first start at a terminal asks. If false, only what is remembered already is known. It costs tokens of executive.parallel.reasoning_tokens_per_day, and rests on battery as thinking does. The model is that of executive.llm.roles.memory."},
 	"executive.memory.quiet_seconds": {class: Turn, effect: "How long nothing is said in a room before that."},
 	"executive.memory.most_tokens":   {class: Turn, effect: "How much of a prompt what is remembered may be. 0 shows the model nothing of it."},
+	"executive.task":                 {effect: "Work that agents do beside the talk, for minutes to days. See docs/agents.md."},
+	"executive.task.enabled":         {class: Turn, effect: "Lets people set tasks, by /task or by asking an agent, and agents work on them. The model is that of executive.llm.roles.task."},
+	"executive.task.most":            {class: Turn, effect: "How many tasks may be open."},
+	"executive.task.at_once":         {class: Turn, effect: "How many are worked on at a time. The others come by turns."},
+	"executive.task.tokens":          {class: Turn, effect: "How many tokens one task may read and write; then it ends with what it knows. This and the next two hold for tasks that are set from then on."},
+	"executive.task.time_seconds":    {class: Turn, effect: "How long one task may be worked on, without waiting for people."},
+	"executive.task.calls":           {class: Turn, effect: "How many calls of tools one task may make."},
 	"executive.tools.workspace":      {class: Restart, effect: "The absolute path of the folder that holds the folder of each agent. An agent reads and writes nothing outside its own. Empty means workspaces, beside store.directory."},
 
 	"external_actors": {effect: "Who may come in from outside: people, and programs that talk. See docs/people.md."},

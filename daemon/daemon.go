@@ -30,6 +30,7 @@ import (
 	"earshot/daemon/health"
 	"earshot/executive/memory"
 	"earshot/executive/room"
+	"earshot/executive/task"
 	"earshot/internal/discord/bot"
 	"earshot/internal/logfile"
 	"earshot/internal/metrics"
@@ -77,6 +78,7 @@ type Daemon struct {
 	eraser   *erase.Eraser  // erases what is to be forgotten
 	previews forgetPreviews // previews of what would be forgotten
 	memory   *memory.Index  // what the agents remember
+	tasks    *task.Runner   // what agents do beside the talk
 
 	mu       sync.Mutex
 	works    []string
@@ -171,6 +173,7 @@ func (d *Daemon) openJournal(ctx context.Context, c store.Config) (err error) {
 		return errors.Join(err, d.store.Close())
 	}
 	d.openEraser()
+	d.openTasks()
 	all, err := d.openRooms(ctx)
 	if err != nil {
 		return errors.Join(err, d.store.Close())
@@ -331,6 +334,7 @@ func (d *Daemon) RunWith(ctx context.Context, l net.Listener, settle func() []pr
 	}
 	rest.Go(func() { d.expire(ctx) })
 	rest.Go(func() { d.keepMemory(ctx) })
+	rest.Go(func() { d.tasks.Run(ctx) })
 	rest.Go(func() { d.writeCosts(ctx) })
 	rest.Go(func() { d.watchdog(d.options.Notifier).Run(ctx) })
 	g.Go(func() error {

@@ -83,12 +83,15 @@ func (d *Daemon) memoryOf(ctx context.Context, of agents.Record) earshot.Partici
 func (d *Daemon) remembered() memory.Access {
 	return memory.Access{
 		Index: d.memory, Name: d.people.Name, Find: d.find, NewID: d.id, Now: time.Now,
-		Keep: func(ctx context.Context, e earshot.Event) error {
-			r, ok := d.rooms.find(e.Room)
-			if !ok {
-				return access.NoRoom(e.Room, nil)
-			}
-			return r.Keep(ctx, e)
-		},
+		Keep: d.keepIn,
 	}
+}
+
+// keepIn puts an event on record in its room.
+func (d *Daemon) keepIn(ctx context.Context, e earshot.Event) error {
+	r, ok := d.rooms.find(e.Room)
+	if !ok {
+		return access.NoRoom(e.Room, nil)
+	}
+	return r.Keep(ctx, e)
 }

@@ -48,6 +48,7 @@ type commands struct {
 	Models   modelsCommand   `cmd:"" help:"List, choose and download models."`
 	Agents   agentsCommand   `cmd:"" help:"List, add, change and end agents."`
 	Speakers speakersCommand `cmd:"" help:"List the known voices; name, keep and forget them."`
+	Tasks    tasksCommand    `cmd:"" help:"Set, list, follow, steer and cancel work that goes on beside the talk."`
 	Memory   memoryCommand   `cmd:"" help:"Show, correct and forget what is remembered of earlier talk."`
 	Forget   forgetCommand   `cmd:"" help:"Forget a person, a time span or single events, with everything derived from them."`
 	Token    tokenCommand    `cmd:"" help:"Create and revoke the tokens by which people prove who they are."`

@@ -17,6 +17,7 @@ import (
 	"earshot/executive/remind"
 	"earshot/executive/scene"
 	"earshot/executive/sight"
+	"earshot/executive/task"
 	"earshot/executive/thoughts"
 	"earshot/executive/tool"
 	"earshot/llm"
@@ -118,7 +119,7 @@ func (c *ToolContext) Table(set executive.Config) tool.Table {
 		t = append(t, tool.Look(c.look))
 	}
 	for _, row := range c.Tools {
-		if row.Name != memory.ToolName || set.Memory.Enabled {
+		if (row.Name != memory.ToolName || set.Memory.Enabled) && (row.Name != task.ToolName || set.Task.Enabled) {
 			t = append(t, row)
 		}
 	}

@@ -28,7 +28,7 @@ type Journal interface {
 // Config is what a runner needs. All fields are required. The functions are safe for concurrent use.
 type Config struct {
 	Journal  Journal
-	Tools    tool.Table
+	Tools    func() tool.Table
 	Model    llm.Service
 	Settings func() executive.Config
 	Person   func(earshot.ParticipantID) (participants.Participant, bool)

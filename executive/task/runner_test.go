@@ -69,7 +69,7 @@ func (d *den) open() {
 	}
 	d.store = s
 	d.run = NewRunner(Config{
-		Journal: d, Tools: d.tools(), Model: d, Settings: func() executive.Config { return d.set },
+		Journal: d, Tools: d.tools, Model: d, Settings: func() executive.Config { return d.set },
 		Person: func(id earshot.ParticipantID) (participants.Participant, bool) {
 			return map[earshot.ParticipantID]participants.Participant{"ann": ann, "bob": bob}[id], !d.gone
 		},

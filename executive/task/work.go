@@ -13,7 +13,6 @@ import (
 
 	"earshot"
 	"earshot/conversation"
-	"earshot/executive/record"
 	"earshot/executive/tool"
 	"earshot/llm"
 	"earshot/participants"
@@ -173,7 +172,7 @@ func (w *work) ask(ctx context.Context, s *State) (earshot.Text, []llm.Call, err
 	engine, model := set.LLM.For(string(earshot.RoleTask), s.Engine, s.Model)
 	req := &llm.Request{
 		Engine: engine, Model: model, Messages: s.messages(w.Name(w.Speaker(s.Event.Room)), w.by.Name, w.Now()),
-		Tools: append(w.Tools.For([]participants.Participant{w.by}), askTool), Temperature: set.Conversational.Temperature,
+		Tools: append(w.Tools().For([]participants.Participant{w.by}), askTool), Temperature: set.Conversational.Temperature,
 		MaxTokens: max(1, min(mostAnswer, s.Budget.Tokens-s.Took.Tokens)), Priority: llm.Memory,
 		Origin: llm.Origin{Agent: string(w.agent), About: string(s.Event.ID)},
 	}
@@ -210,6 +209,16 @@ func listen(ctx context.Context, model llm.Service, req *llm.Request) (_ earshot
 	return earshot.Text(strings.TrimSpace(conversation.Unescape(text.String()))), calls, tokens, nil
 }
 
+// farewell is how long what has begun may still take when the program ends.
+const farewell = 5 * time.Second
+
+// outlive returns a context that outlives ctx by that.
+func outlive(ctx context.Context) (context.Context, context.CancelFunc) {
+	longer, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() { time.AfterFunc(farewell, cancel) })
+	return longer, func() { stop(); cancel() }
+}
+
 // still returns an error if a task does not go on.
 func still(s State) error {
 	if s.Over || s.Paused || s.Question.ID != "" {
@@ -224,7 +233,7 @@ func (w *work) step(ctx context.Context, b earshot.Step, id earshot.EventID, mor
 }
 
 func (w *work) stepFor(ctx context.Context, b earshot.Step, id earshot.EventID, v earshot.Visibility, more []earshot.EventID, may func(State) error) error {
-	ctx, done := record.Outlive(ctx)
+	ctx, done := outlive(ctx)
 	defer done()
 	b.Task, b.Tokens, b.Took = w.id, w.tokens, w.took.Round(time.Millisecond)
 	err := w.record(ctx, w.id, func(s State) (earshot.Event, error) {
@@ -246,7 +255,7 @@ func (w *work) inquire(ctx context.Context, of earshot.EventID, question earshot
 // intent if that is given, and its outcome afterwards. result is set if it writes that.
 func (w *work) call(ctx context.Context, s *State, c llm.Call, result earshot.Text, intent earshot.EventID) error {
 	var refused error
-	table := slices.Clone(w.Tools)
+	table := slices.Clone(w.Tools())
 	for i, row := range table {
 		table[i].Do = func(ctx context.Context, scope tool.Scope, arguments json.RawMessage) (tool.Answer, error) {
 			if intent == "" {
@@ -265,7 +274,7 @@ func (w *work) call(ctx context.Context, s *State, c llm.Call, result earshot.Te
 	if s.Visibility.Scope == earshot.Private {
 		audience.Unknown, audience.Members = false, slices.DeleteFunc(slices.Clone(s.Visibility.Members), func(id earshot.ParticipantID) bool { return id == speaker })
 	}
-	within, done := record.Outlive(ctx) // what has begun ends, or nobody knows what became of it
+	within, done := outlive(ctx) // what has begun ends, or nobody knows what became of it
 	defer done()
 	began := w.Now()
 	o := table.Do(within, tool.Scope{
@@ -313,7 +322,7 @@ func (w *work) finish(ctx context.Context, s *State, text earshot.Text) error {
 
 // end ends the task, unless it is over.
 func (w *work) end(ctx context.Context, act earshot.Act, text earshot.Text, file string) error {
-	ctx, done := record.Outlive(ctx)
+	ctx, done := outlive(ctx)
 	defer done()
 	return w.record(ctx, w.id, func(s State) (earshot.Event, error) {
 		if s.Over || s.Paused {

@@ -119,6 +119,7 @@ var may = map[string]string{
 var tried = map[string]string{
 	"executive/memory":    "store",
 	"executive/remind":    "store",
+	"executive/task":      "store",
 	"participants/agents": "store",
 
 	"models/neural":       "internal/audio models/stt models/tts", // whose clients it has

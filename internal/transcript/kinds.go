@@ -21,7 +21,7 @@ var Told = append(slices.Clone(Spoken), earshot.KindPresence, earshot.KindMode, 
 // agent, and that agents come and go with a task.
 func IsHousekeeping(e earshot.Event) bool {
 	a, ok := e.Body.(earshot.Agent)
-	return ok && (a.ID == participants.Agent || a.PathKind.Below())
+	return ok && (a.ID == participants.Agent || a.PathKind.Below() || a.PathKind == earshot.PathTask || a.PathKind == earshot.PathCron)
 }
 
 // MergeSeen adds what was seen to some events, the newest so many of those that there are:

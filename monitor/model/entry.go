@@ -288,6 +288,8 @@ func (p *transcript) opening(m marks, e *entry, width int) string {
 		text = string(b.Text)
 	case earshot.Thought:
 		text = string(b.Question)
+	case earshot.Task:
+		text = string(b.Text)
 	case earshot.Sight:
 		text = string(b.Words())
 	}
@@ -394,6 +396,10 @@ func (p *transcript) aside(m marks, e earshot.Event) row {
 			r = append(r, span{dim, " " + m.to + " " + m.safe(b.Cure)})
 		}
 		return r
+	case earshot.Task:
+		return append(does(dim, "task "+string(b.Act)+": "), span{plain, m.safe(string(b.Text))})
+	case earshot.Step:
+		return append(does(dim, "step, "+string(b.Act)+": "), span{plain, m.safe(strings.TrimSpace(b.Tool + " " + string(b.Arguments) + " " + string(b.Text)))})
 	case earshot.Withdrawal:
 		if e.From.Provider == "earshot" {
 			return does(dim, "had something forgotten; nothing of it is kept")

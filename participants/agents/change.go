@@ -95,6 +95,25 @@ func (b *Directory) Spawn(ctx context.Context, by earshot.ParticipantID, parent 
 	})
 }
 
+// Hire returns the agent at a path that does a task or works by the clock for by, and makes one if there
+// never was any. It has no name and takes no part in talk.
+func (b *Directory) Hire(ctx context.Context, by earshot.ParticipantID, path earshot.Path) (Record, error) {
+	if r, err := b.Resolve(ctx, path); err == nil || !errors.Is(err, ErrUnknown) {
+		return r, err
+	}
+	at, err := ParsePath(path)
+	switch {
+	case err != nil:
+		return Record{}, err
+	case !hired(at.Kind):
+		return Record{}, participants.Refuse(ErrProfile, fmt.Sprintf("an agent of kind %q cannot be hired", at.Kind), "create it, or spawn it below another")
+	}
+	return b.birth(ctx, by, Record{User: earshot.ParticipantID(at.User), Kind: at.Kind}, exactly(path))
+}
+
+// hired reports whether agents of a kind are made by [Directory.Hire].
+func hired(k earshot.PathKind) bool { return k == earshot.PathTask || k == earshot.PathCron }
+
 // Change applies edit to an agent's profile. Only somebody who may operate the daemon may do it,
 // and not to an agent from the configuration.
 func (b *Directory) Change(ctx context.Context, by participants.Participant, id earshot.ParticipantID, edit func(*earshot.Profile)) (Record, error) {

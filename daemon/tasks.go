@@ -1,0 +1,75 @@
+package daemon
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"earshot"
+	"earshot/executive/memory"
+	"earshot/executive/task"
+	"earshot/executive/tool"
+	"earshot/participants"
+	"earshot/participants/agents"
+)
+
+// openTasks makes what works on tasks. It works while the daemon runs.
+func (d *Daemon) openTasks() {
+	d.tasks = task.NewRunner(task.Config{
+		Journal: d.store, Tools: d.taskTools, Model: &d.llm, Settings: d.settings, Person: d.people.Get, Name: d.people.Name,
+		Speaker: func(room earshot.RoomID) earshot.ParticipantID { return d.agents.Main(room).ID },
+		Path: func(id earshot.EventID) earshot.Path {
+			path, _ := agents.PathOf(string(participants.Owner), earshot.PathTask, strings.ToLower(string(id))) // an ID is a word
+			return path
+		},
+		Agent: func(ctx context.Context, by earshot.ParticipantID, path earshot.Path) (earshot.ParticipantID, error) {
+			r, err := d.agents.Hire(ctx, by, path)
+			return r.ID, err
+		},
+		Agents: func() (all []earshot.Path) {
+			for _, r := range d.agents.List() {
+				if r.Kind == earshot.PathTask {
+					all = append(all, r.Path)
+				}
+			}
+			return all
+		},
+		End: func(ctx context.Context, path earshot.Path) error {
+			r, err := d.agents.Resolve(ctx, path)
+			if err != nil {
+				return err
+			}
+			return d.agents.Finish(ctx, "", r.ID)
+		},
+		Mode: func(room earshot.RoomID) earshot.Mode {
+			r, ok := d.rooms.find(room)
+			if !ok {
+				return earshot.Live // closed, and so nobody has paused it
+			}
+			mode, _ := r.Mode()
+			return mode
+		},
+		Keep: d.keepIn, NewID: d.id, Now: time.Now, Log: d.log,
+	})
+}
+
+// taskTools are the tools of agents that work on tasks.
+func (d *Daemon) taskTools() tool.Table {
+	set := d.Config().Executive
+	if !set.Tools.Enabled {
+		return nil
+	}
+	return slices.DeleteFunc(d.tools(), func(row tool.Tool) bool {
+		return row.Name == task.ToolName || row.Name == memory.ToolName && !set.Memory.Enabled
+	})
+}
+
+// hasTasks reports whether a room has open tasks, or may have some.
+func (d *Daemon) hasTasks(ctx context.Context, room earshot.RoomID) (has bool) {
+	err := d.store.Look(ctx, func(v earshot.View) (err error) {
+		has, err = task.Waits(ctx, v, room)
+		return err
+	})
+	return has || err != nil
+}
