@@ -3,45 +3,19 @@ package daemon
 import (
 	"context"
 	"slices"
-	"strings"
 	"time"
 
 	"earshot"
 	"earshot/executive/memory"
 	"earshot/executive/task"
 	"earshot/executive/tool"
-	"earshot/participants"
-	"earshot/participants/agents"
 )
 
 // openTasks makes what works on tasks. It works while the daemon runs.
 func (d *Daemon) openTasks() {
 	d.tasks = task.NewRunner(task.Config{
-		Journal: d.store, Tools: d.taskTools, Model: &d.llm, Settings: d.settings, Person: d.people.Get, Name: d.people.Name,
+		Journal: d.store, Agents: d.agents, Tools: d.taskTools, Model: &d.llm, Settings: d.settings, Person: d.people.Get,
 		Speaker: func(room earshot.RoomID) earshot.ParticipantID { return d.agents.Main(room).ID },
-		Path: func(id earshot.EventID) earshot.Path {
-			path, _ := agents.PathOf(string(participants.Owner), earshot.PathTask, strings.ToLower(string(id))) // an ID is a word
-			return path
-		},
-		Agent: func(ctx context.Context, by earshot.ParticipantID, path earshot.Path) (earshot.ParticipantID, error) {
-			r, err := d.agents.Hire(ctx, by, path)
-			return r.ID, err
-		},
-		Agents: func() (all []earshot.Path) {
-			for _, r := range d.agents.List() {
-				if r.Kind == earshot.PathTask {
-					all = append(all, r.Path)
-				}
-			}
-			return all
-		},
-		End: func(ctx context.Context, path earshot.Path) error {
-			r, err := d.agents.Resolve(ctx, path)
-			if err != nil {
-				return err
-			}
-			return d.agents.Finish(ctx, "", r.ID)
-		},
 		Mode: func(room earshot.RoomID) earshot.Mode {
 			r, ok := d.rooms.find(room)
 			if !ok {

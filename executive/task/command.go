@@ -29,16 +29,10 @@ type arguments struct {
 	Text   string `json:"text"`
 }
 
-// acts are what people do to tasks, and what is said to it.
-var acts = map[string]struct {
-	act  earshot.Act
-	said string
-}{
-	"pause": {earshot.TaskPaused, "It is paused."}, "resume": {earshot.TaskResumed, "It goes on."}, "cancel": {earshot.TaskCancelled, "It is cancelled."},
-	"steer": {earshot.TaskSteered, "It minds that from now on."}, "answer": {earshot.TaskAnswered, "It goes on with that."},
+// acts are what people do to tasks.
+var acts = map[string]earshot.Act{
+	"pause": earshot.TaskPaused, "resume": earshot.TaskResumed, "cancel": earshot.TaskCancelled, "steer": earshot.TaskSteered, "answer": earshot.TaskAnswered,
 }
-
-const usage = "write /task, /task start GOAL, /task N, or /task N answer TEXT, steer TEXT, pause, resume or cancel"
 
 // Command returns the command of a room by which people set and follow tasks.
 func (r *Runner) Command(room earshot.RoomID) command.Command {
@@ -50,12 +44,11 @@ func (r *Runner) Command(room earshot.RoomID) command.Command {
 			w := wish{audience: c.Audience, order: Order{By: c.By, Room: room, Visibility: earshot.Visibility{Scope: earshot.Public}}}
 			first, rest, _ := strings.Cut(strings.TrimSpace(string(c.Args)), " ")
 			second, text, _ := strings.Cut(strings.TrimSpace(rest), " ")
+			w.Action, w.Text = cmp.Or(first, "list"), rest
 			if n, err := strconv.Atoi(first); err == nil { // N VERB is VERB N
-				w.Action, w.Number, w.Text = cmp.Or(second, "show"), n, text
+				w.arguments = arguments{cmp.Or(second, "show"), n, text}
 			} else if n, err := strconv.Atoi(second); err == nil && first != "start" {
-				w.Action, w.Number, w.Text = first, n, text
-			} else {
-				w.Action, w.Text = cmp.Or(first, "list"), rest
+				w.arguments = arguments{first, n, text}
 			}
 			said, _, err := r.grant(ctx, w)
 			return said, err
@@ -66,10 +59,9 @@ func (r *Runner) Command(room earshot.RoomID) command.Command {
 // ToolName is the name of [Runner.Tool].
 const ToolName = "task"
 
-// Tool returns the tool by which an agent in talk does the same for the one person whom it answers. What
-// it tells is for those who may see the tasks.
+// Tool returns the tool by which an agent in talk does the same for the one person whom it answers.
 func (r *Runner) Tool() tool.Tool {
-	return tool.New(ToolName, "Work that takes minutes to days and goes on beside the talk, for the person you are answering. You or another agent does it; what comes of it is told by itself, so do not wait for it.",
+	return tool.New(ToolName, "Work that takes minutes to days and goes on beside the talk, for the person you are answering. What comes of it is told by itself; do not wait for it.",
 		`{"type":"object","properties":{"action":{"type":"string","enum":["start","list","show","steer","answer","pause","resume","cancel"]},`+
 			`"number":{"type":"integer","description":"of the task, as list shows it; not for start"},`+
 			`"text":{"type":"string","description":"start: what is to be done, all that one must know; steer, answer: what they say"}},`+
@@ -93,59 +85,77 @@ func (r *Runner) Tool() tool.Tool {
 
 // grant does what somebody wants, and returns what to tell them, and the tasks of which that tells.
 func (r *Runner) grant(ctx context.Context, w wish) (string, []State, error) {
-	if w.Action == "start" {
-		w.order.Goal = earshot.Text(w.Text)
-		s, err := r.start(ctx, w.order)
-		return fmt.Sprintf("It is task %d. What comes of it is told when it is done.", s.N), nil, err
+	id := earshot.EventID("")
+	if w.order.Goal = earshot.Text(w.Text); w.Action == "start" {
+		e, err := r.New(w.order)
+		if err == nil {
+			_, err = r.Journal.Do(ctx, func(earshot.View) ([]earshot.Event, error) { return []earshot.Event{e}, nil })
+		}
+		if err != nil {
+			return "", nil, err
+		}
+		r.mu.Lock()
+		r.open++ // until it is looked again
+		r.mu.Unlock()
+		r.Wake()
+		id = e.ID
 	}
 	all, err := r.read(ctx, inRoom, w.order.Room, w.order.Room)
-	all = slices.DeleteFunc(all, func(s State) bool { return !s.Visibility.Allows(w.audience) })
 	if err != nil {
 		return "", nil, err
 	}
-	if w.Action == "list" {
+	all = slices.DeleteFunc(all, func(s State) bool { return !s.Visibility.Allows(w.audience) && s.Event.ID != id })
+	i := slices.IndexFunc(all, func(s State) bool { return s.N == w.Number || s.Event.ID == id })
+	to := acts[w.Action]
+	switch {
+	case w.Action == "list" && len(all) == 0:
+		return "There are no tasks; /task start GOAL sets one.", nil, nil
+	case w.Action == "list":
 		var lines []string
 		for _, s := range all {
 			lines = append(lines, s.progress())
 		}
-		return cmp.Or(strings.Join(lines, "\n"), "There are no tasks; /task start GOAL sets one."), all, nil
-	}
-	i := slices.IndexFunc(all, func(s State) bool { return s.N == w.Number })
-	to, is := acts[w.Action]
-	switch {
-	case !is && w.Action != "show":
-		return "", nil, errors.New(usage)
+		return strings.Join(lines, "\n"), all, nil
+	case to == "" && w.Action != "show" && w.Action != "start":
+		return "", nil, errors.New("write /task, /task start GOAL, /task N, or /task N answer TEXT, steer TEXT, pause, resume or cancel")
 	case i < 0:
 		return "", nil, fmt.Errorf("there is no task %d, or none that everybody may know who reads the answer; /task lists them", w.Number)
-	case !is:
-		return all[i].show(r.Name), all[i : i+1], nil
+	case w.Action == "start":
+		return fmt.Sprintf("It is task %d. What comes of it is told when it is done.", all[i].N), nil, nil
+	case to == "":
+		return all[i].show(), all[i : i+1], nil
 	}
-	return to.said, nil, r.change(ctx, w, all[i].Event.ID, to.act)
+	return "It is noted.", nil, r.change(ctx, w, all[i].Event.ID, to)
 }
 
 // change puts on record what a person does to a task.
 func (r *Runner) change(ctx context.Context, w wish, id earshot.EventID, to earshot.Act) error {
 	by, text := w.order.By, earshot.Text(strings.TrimSpace(w.Text))
 	err := r.record(ctx, id, func(s State) (earshot.Event, error) {
-		b := earshot.Task{Act: to, Of: id, Text: text, Question: s.Question.ID}
-		speaks := to == earshot.TaskSteered || to == earshot.TaskAnswered
+		b, speaks := earshot.Task{Act: to, Of: id, Text: text}, to == earshot.TaskSteered || to == earshot.TaskAnswered
 		switch {
-		case by.ID == "" || by.ID != s.Whose() && !by.Can(participants.Operate), by.ByVoice, by.Voice():
+		case by.ID == "" || by.ID != s.Whose() && !by.Can(participants.Operate) || by.ByVoice || by.Voice():
 			return earshot.Event{}, errors.New("only whom it is for and operators can change a task, in writing; ask them")
 		case text != "" && r.Mode(s.Event.Room) == earshot.OffRecord:
 			return earshot.Event{}, errOff
 		case s.Over:
 			return earshot.Event{}, errors.New("the task is over; /task start GOAL sets another")
-		case speaks && (text == "" || len(text) > mostGoal):
+		case len(text) > mostGoal || speaks && text == "":
 			return earshot.Event{}, fmt.Errorf("the text has %d bytes; it must have from 1 to %d", len(text), mostGoal)
 		case to == earshot.TaskAnswered && s.Question.ID == "":
 			return earshot.Event{}, errors.New("the task asks nothing now; /task N steer TEXT tells it something")
+		case to == earshot.TaskAnswered:
+			b.Question = s.Question.ID
 		case to == earshot.TaskCancelled:
-			b = s.end(to, "", "", "")
+			b = s.ends(to, "", "", "")
 		}
 		return earshot.Event{Author: by.ID, Visibility: w.order.Visibility, Sources: append(w.order.Sources, s.Event.ID), Body: b}, nil
 	})
-	r.interrupt(id)
+	r.mu.Lock()
+	if stop := r.working[id]; stop != nil {
+		stop() // it is to look again at what is on record
+	}
+	r.mu.Unlock()
 	r.Wake()
 	return err
 }

@@ -82,11 +82,11 @@ func run(ctx context.Context, tx *sql.Tx, statement string, args ...any) error {
 	return err
 }
 
-// The tasks that [Read] can return.
+// The conditions for [read].
 const (
-	one    = "id = ?"
-	open   = "(ended = 0 OR told <> '')"
-	inRoom = "room = ? AND " + open + " OR sequence IN (SELECT sequence FROM tasks WHERE room = ? AND ended ORDER BY sequence DESC LIMIT 10)"
+	isOne  = "id = ?"
+	isOpen = "(ended = 0 OR told <> '')"
+	inRoom = "room = ? AND " + isOpen + " OR sequence IN (SELECT sequence FROM tasks WHERE room = ? AND ended ORDER BY sequence DESC LIMIT 10)"
 )
 
 // read returns the tasks for which a condition holds, in their order, from a journal that has the
@@ -125,6 +125,6 @@ func read(ctx context.Context, v earshot.View, where string, args ...any) (all [
 
 // Waits reports whether a room has open tasks, by a journal that has the [Projection].
 func Waits(ctx context.Context, v earshot.View, in earshot.RoomID) (waits bool, err error) {
-	err = v.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM tasks WHERE room = ? AND `+open+`)`, in).Scan(&waits)
+	err = v.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM tasks WHERE room = ? AND `+isOpen+`)`, in).Scan(&waits)
 	return waits, err
 }

@@ -9,7 +9,6 @@
 package task
 
 import (
-	"encoding/json"
 	"slices"
 	"strings"
 	"time"
@@ -41,17 +40,18 @@ type State struct {
 	N      int             // by which people know it
 	Untold earshot.EventID // the event that tells its last question, or its end, if that is not on record
 
-	Paused   bool
-	Over     bool
-	End      earshot.Task  // what it was ended by; empty if that was erased
+	Paused, Over bool
+	End          earshot.Task // what it was ended by; empty if that was erased
+
 	Question earshot.Event // a [earshot.Step] that nobody has answered yet; or no ID
 	Call     earshot.Event // a [earshot.Step] whose outcome is not on record; or no ID
 	Where    earshot.Text  // it is, by the last checkpoint
 	Took     earshot.Budget
+	Steps    []earshot.Event // and what people had to say to it
 
-	Steps      []earshot.Event // and what people had to say to it
+	// Who may see what comes of it, and what that rests on.
 	Visibility earshot.Visibility
-	Sources    []earshot.EventID // what a next step rests on
+	Sources    []earshot.EventID
 
 	written earshot.Text // the result, if a file with it was written
 }
@@ -60,12 +60,12 @@ type State struct {
 func NewState(e earshot.Event) State {
 	s := State{Event: e, Visibility: e.Visibility}
 	s.Task, _ = e.Body.(earshot.Task)
-	s.rest(append(slices.Clip(e.Sources), e.ID))
+	s.rest(append(slices.Clip(e.Sources), e.ID)...)
 	return s
 }
 
 // rest notes what further steps rest on.
-func (s *State) rest(sources []earshot.EventID) {
+func (s *State) rest(sources ...earshot.EventID) {
 	for _, id := range sources {
 		if !slices.Contains(s.Sources, id) {
 			s.Sources = append(s.Sources, id)
@@ -80,9 +80,8 @@ func (s *State) Apply(e earshot.Event) {
 	case earshot.Task:
 		s.change(e, b)
 	case earshot.Step:
-		s.rest(e.Sources)
-		s.Took.Tokens += b.Tokens
-		s.Took.Time += b.Took
+		s.rest(e.Sources...)
+		s.Took.Tokens, s.Took.Time = s.Took.Tokens+b.Tokens, s.Took.Time+b.Took
 		s.Steps = append(s.Steps, e)
 		s.step(e, b)
 	}
@@ -92,13 +91,10 @@ func (s *State) change(e earshot.Event, b earshot.Task) {
 	switch b.Act {
 	case earshot.TaskPaused, earshot.TaskResumed:
 		s.Paused = b.Act == earshot.TaskPaused
-	case earshot.TaskSteered:
-		s.rest([]earshot.EventID{e.ID})
+	case earshot.TaskSteered, earshot.TaskAnswered:
+		s.rest(e.ID)
 		s.Steps = append(s.Steps, e)
-	case earshot.TaskAnswered:
-		s.rest([]earshot.EventID{e.ID})
-		s.Steps = append(s.Steps, e)
-		if b.Question == s.Question.ID {
+		if b.Question == s.Question.ID && b.Act == earshot.TaskAnswered {
 			s.Question = earshot.Event{}
 		}
 	case earshot.TaskDone, earshot.TaskFailed, earshot.TaskCancelled:
@@ -109,33 +105,28 @@ func (s *State) change(e earshot.Event, b earshot.Task) {
 }
 
 func (s *State) step(e earshot.Event, b earshot.Step) {
-	switch b.Act {
-	case earshot.StepCall:
+	switch {
+	case b.Act == earshot.StepCall:
 		s.Took.Calls++
 		s.Call, s.written = e, ""
-	case earshot.StepOutcome:
-		if b.Of == "" { // it was refused, and so never on record as a call
-			s.Took.Calls++
-		} else if b.Of == s.Call.ID {
-			if !b.Failed {
-				s.written = s.Call.Body.(earshot.Step).Text
-			}
-			s.Call = earshot.Event{}
+	case b.Act == earshot.StepOutcome && b.Of == "": // it was refused, and so never on record as a call
+		s.Took.Calls++
+	case b.Act == earshot.StepOutcome && b.Of == s.Call.ID:
+		if !b.Failed {
+			s.written = s.Call.Body.(earshot.Step).Text
 		}
-	case earshot.StepCheckpoint:
+		s.Call = earshot.Event{}
+	case b.Act == earshot.StepCheckpoint:
 		s.Where = b.Text
-	case earshot.StepQuestion:
-		if s.Question = e; b.Of == s.Call.ID {
-			s.Call = earshot.Event{}
-		}
+	case b.Act == earshot.StepQuestion:
+		s.Question, s.Call = e, earshot.Event{} // it is about the call, if one is open
 	}
 }
 
 // Next returns what is to be done now.
 func (s *State) Next() Move {
 	call, _ := s.Call.Body.(earshot.Step)
-	most := s.Budget
-	switch {
+	switch most := s.Budget; {
 	case s.Untold != "":
 		return Tell
 	case s.Over || s.Paused || s.Question.ID != "":
@@ -153,32 +144,7 @@ func (s *State) Next() Move {
 }
 
 // Whose returns whom the task is for.
-func (s *State) Whose() earshot.ParticipantID { return whose(s.Event) }
-
-func whose(e earshot.Event) earshot.ParticipantID {
-	if len(e.To) == 0 {
-		return e.Author
-	}
-	return e.To[0]
-}
-
-// told returns the event that is still untold: what it says, and what it answers.
-func (s *State) told() (text earshot.Text, about, answers earshot.EventID) {
-	if s.Over {
-		text, answers = s.End.Text, s.Event.ID
-		head := "The task \"" + s.title() + "\" is done: "
-		if s.End.Act == earshot.TaskFailed {
-			head = "The task \"" + s.title() + "\" has come to nothing: "
-		}
-		end := ""
-		if s.End.File != "" {
-			end = "\nThe whole is in the file " + s.End.File + " of " + string(s.Path) + "."
-		}
-		return earshot.Text(head) + cut(text, mostTold-len(end)) + earshot.Text(end), s.Event.ID, answers
-	}
-	q, _ := s.Question.Body.(earshot.Step)
-	return earshot.Text("For the task \""+s.title()+"\" I have to ask: ") + cut(q.Text, mostTold), s.Question.ID, s.Question.ID
-}
+func (s *State) Whose() earshot.ParticipantID { return append(s.Event.To, s.Event.Author)[0] }
 
 // The lengths in bytes of what is told of a task, and of its goal in front of that.
 const (
@@ -186,29 +152,41 @@ const (
 	mostTitle = 60
 )
 
-func (s *State) title() string {
-	return string(cut(earshot.Text(strings.Join(strings.Fields(string(s.Text)), " ")), mostTitle))
+// tells returns what is still untold, and what it answers.
+func (s *State) tells() (text earshot.Text, answers earshot.EventID) {
+	title := earshot.Text("The task \"" + s.title() + "\"")
+	if q, asks := s.Question.Body.(earshot.Step); asks && !s.Over {
+		return title + " needs an answer: " + cut(q.Text, mostTold), s.Question.ID
+	}
+	became := earshot.Text(" is done: ")
+	if s.End.Act == earshot.TaskFailed {
+		became = " has come to nothing: "
+	}
+	text = title + became + cut(s.End.Text, mostTold)
+	if s.End.File != "" {
+		text += earshot.Text("\nThe whole is in the file " + s.End.File + " of " + string(s.Path) + ".")
+	}
+	return text, s.Event.ID
 }
 
-// cut returns a text of at most so many bytes, without half a rune.
+func (s *State) title() string { return line(s.Text, mostTitle) }
+
+// line returns the beginning of a text in one line.
+func line(t earshot.Text, most int) string {
+	return string(cut(earshot.Text(strings.Join(strings.Fields(string(t)), " ")), most))
+}
+
+// cut returns a text of at most so many bytes, and a sign that it was cut.
 func cut(t earshot.Text, most int) earshot.Text {
 	if len(t) <= most {
 		return t
 	}
-	return earshot.Text(strings.ToValidUTF8(string(t[:max(0, most)]), "")) + "…"
+	return earshot.Text(strings.ToValidUTF8(string(t[:most]), "")) + "…"
 }
 
-// end returns the event by which a task ends. told is the ID of the event that tells it.
-func (s *State) end(act earshot.Act, text earshot.Text, file string, told earshot.EventID) earshot.Task {
+// ends returns what a task is ended by. told is the ID of the event that tells it.
+func (s *State) ends(act earshot.Act, text earshot.Text, file string, told earshot.EventID) earshot.Task {
 	took := s.Took
 	took.Time = took.Time.Round(time.Millisecond)
 	return earshot.Task{Act: act, Of: s.Event.ID, Text: cut(text, earshot.MaxText-8), Took: &took, File: file, Told: told}
-}
-
-// parameters returns the arguments of a call that is on record, as JSON in any case.
-func parameters(b earshot.Step) json.RawMessage {
-	if given := json.RawMessage(b.Arguments); json.Valid(given) {
-		return given
-	}
-	return json.RawMessage("{}")
 }

@@ -122,7 +122,7 @@ func (m *machine) move(s State) {
 	case Think:
 		switch rapid.IntRange(0, 9).Draw(m.t, "model") {
 		case 0:
-			m.add(s.end(earshot.TaskDone, "done", "", earshot.EventID(fmt.Sprint("t", len(m.events)))))
+			m.add(s.ends(earshot.TaskDone, "done", "", earshot.EventID(fmt.Sprint("t", len(m.events)))))
 		case 1:
 			m.add(earshot.Step{Task: "e0", Act: earshot.StepQuestion, Text: "which?", Told: earshot.EventID(fmt.Sprint("t", len(m.events)))})
 		case 2:
@@ -137,7 +137,7 @@ func (m *machine) move(s State) {
 	case Inquire:
 		m.add(earshot.Step{Task: "e0", Act: earshot.StepQuestion, Of: s.Call.ID, Text: "was it done?", Told: earshot.EventID(fmt.Sprint("t", len(m.events)))})
 	case Conclude, GiveUp:
-		m.add(s.end(earshot.TaskFailed, "used up", "", earshot.EventID(fmt.Sprint("t", len(m.events)))))
+		m.add(s.ends(earshot.TaskFailed, "used up", "", earshot.EventID(fmt.Sprint("t", len(m.events)))))
 	default:
 		m.t.Fatalf("move %q", next)
 	}

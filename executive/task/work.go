@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"earshot"
@@ -19,23 +18,15 @@ import (
 )
 
 const (
-	// burst is how many times in a row the model is asked for one task while others may wait.
-	burst = 4
-
-	// mostAnswer is where an answer of the model is broken off: in tokens, some pages.
-	mostAnswer = 4096
-
-	// atOnce is how many calls of one answer are made.
-	atOnce = 8
-
-	// resultFile is where a result is written that is too long to be told.
-	resultFile = "result.md"
-
-	// fresh is how long a question or a result is worth telling.
-	fresh = 7 * 24 * time.Hour
+	burst      = 4                  // times in a row that the model is asked for one task, while others may wait
+	mostAnswer = 4096               // tokens, some pages, where an answer of the model is broken off
+	mostAtOnce = 8                  // calls of one answer that are made
+	resultFile = "result.md"        // where a result is written that is too long to be told
+	fresh      = 7 * 24 * time.Hour // how long a question or a result is worth telling
+	farewell   = 5 * time.Second    // how long what has begun may still take when the program ends
 )
 
-// A work is what is under way on one task. It belongs to one goroutine, except stop.
+// A work is what is under way on one task. It belongs to one goroutine.
 type work struct {
 	*Runner
 	id    earshot.EventID
@@ -44,15 +35,13 @@ type work struct {
 
 	tokens int           // taken since the last step on record
 	took   time.Duration // likewise
-
-	stopping sync.Mutex
-	stop     context.CancelCauseFunc // ends the request that is under way
 }
 
-// run makes the next steps of the task: a few, or as long as there is nothing to wait for.
-func (w *work) run(ctx context.Context) error {
-	for asked := 0; ctx.Err() == nil; {
-		all, err := w.read(ctx, one, w.id)
+// run makes the next steps of the task, a few, or as long as there is nothing to wait for. It asks the
+// model until asking ends.
+func (w *work) run(ctx, asking context.Context) error {
+	for asked := 0; asking.Err() == nil; {
+		all, err := w.read(ctx, isOne, w.id)
 		if err != nil || len(all) == 0 {
 			return err
 		}
@@ -65,6 +54,7 @@ func (w *work) run(ctx context.Context) error {
 				return err
 			}
 		}
+		b, _ := s.Call.Body.(earshot.Step)
 		switch next {
 		case Rest:
 			return nil
@@ -74,23 +64,18 @@ func (w *work) run(ctx context.Context) error {
 			if asked++; asked > burst {
 				return nil
 			}
-			err = w.think(ctx, s)
+			err = w.think(ctx, asking, s)
 		case Repeat:
-			b := s.Call.Body.(earshot.Step)
-			err = w.call(ctx, s, llm.Call{ID: string(s.Call.ID), Tool: b.Tool, Arguments: parameters(b)}, "", s.Call.ID)
+			err = w.call(ctx, s, llm.Call{ID: string(s.Call.ID), Tool: b.Tool, Arguments: json.RawMessage(b.Arguments)}, "", s.Call.ID)
 		case Inquire:
-			b := s.Call.Body.(earshot.Step)
-			err = w.inquire(ctx, s.Call.ID, earshot.Text(fmt.Sprintf("earshot ended while I used %s with %s, and I do not know whether it was done. Was it? And shall I do it again?", b.Tool, string(cut(b.Arguments, 300)))))
+			err = w.inquire(ctx, s.Call.ID, fmt.Sprintf("earshot ended while I used %s with %s, and I do not know whether it was done. Was it? And shall I do it again?",
+				b.Tool, string(cut(b.Arguments, 300))))
 		case Conclude:
 			err = w.end(ctx, earshot.TaskDone, s.written, resultFile)
 		case GiveUp:
-			text := earshot.Text("what it may take is used up.")
-			if s.Where != "" {
-				text += " This is where it is: " + s.Where
-			}
-			err = w.end(ctx, earshot.TaskFailed, text, "")
+			err = w.end(ctx, earshot.TaskFailed, "what it may take is used up. "+s.Where, "")
 		}
-		if err != nil && !errors.Is(err, errChanged) {
+		if err != nil && err != errChanged {
 			return err
 		}
 	}
@@ -99,45 +84,27 @@ func (w *work) run(ctx context.Context) error {
 
 // arrive has whom the task is for, and the agent that works on it, as they are now. Without the person
 // the task is over.
-func (w *work) arrive(ctx context.Context, s *State) (err error) {
+func (w *work) arrive(ctx context.Context, s *State) error {
 	by, known := w.Person(s.Whose())
 	if w.by = by; !known || !by.Can(participants.SendMessages) {
-		return cmp.Or(w.end(ctx, earshot.TaskFailed, "whom it is for may not have it done any more.", ""), errChanged)
+		return w.end(ctx, earshot.TaskFailed, "whom it is for may not have it done any more.", "")
 	}
-	if w.agent == "" {
-		w.agent, err = w.Agent(ctx, by.ID, s.Path)
+	if w.agent = cmp.Or(w.agent, w.Speaker(s.Event.Room)); w.Agents == nil {
+		return nil
 	}
+	r, err := w.Agents.Hire(ctx, by.ID, s.Path)
+	w.agent = r.ID
 	return err
 }
 
-// interrupt ends the request that is under way, so that it is looked again at what is on record.
-func (w *work) interrupt() {
-	w.stopping.Lock()
-	defer w.stopping.Unlock()
-	if w.stop != nil {
-		w.stop(errChanged)
-	}
-}
-
-func (w *work) stops(stop context.CancelCauseFunc) {
-	w.stopping.Lock()
-	defer w.stopping.Unlock()
-	w.stop = stop
-}
-
 // think asks the model for the next step, and takes it.
-func (w *work) think(ctx context.Context, s *State) error {
-	within, stop := context.WithCancelCause(ctx)
-	defer stop(nil)
-	w.stops(stop)
+func (w *work) think(ctx, asking context.Context, s *State) error {
 	began := w.Now()
-	text, calls, err := w.ask(within, s)
-	w.stops(nil)
+	text, calls, err := w.ask(asking, s)
 	w.took += w.Now().Sub(began)
-	if cause := context.Cause(within); err != nil && cause != nil {
-		return cause
-	}
 	switch {
+	case asking.Err() != nil:
+		return nil
 	case err != nil:
 		return err
 	case len(calls) == 0 && text == "":
@@ -145,74 +112,54 @@ func (w *work) think(ctx context.Context, s *State) error {
 	case len(calls) == 0:
 		return w.finish(ctx, s, text)
 	case text != "":
-		if err := w.step(ctx, earshot.Step{Act: earshot.StepCheckpoint, Text: cut(text, mostGoal)}, "", nil, still); err != nil {
-			return err
-		}
+		err = w.step(ctx, earshot.Event{Body: earshot.Step{Act: earshot.StepCheckpoint, Text: cut(text, mostGoal)}}, still)
 	}
 	for _, c := range calls {
-		if ctx.Err() != nil {
-			return nil
-		}
-		if c.Tool == askName {
-			q, err := tool.Arguments[struct{ Question string }](c.Arguments)
-			if question := strings.TrimSpace(q.Question); err == nil && question != "" {
-				return w.inquire(ctx, "", cut(earshot.Text(question), mostGoal))
-			}
-		}
-		if err := w.call(ctx, s, c, "", ""); err != nil {
+		if err != nil || asking.Err() != nil {
 			return err
 		}
+		q, wrong := tool.Arguments[struct {
+			Question string `json:"question"`
+		}](c.Arguments)
+		if c.Tool == askName && wrong == nil && q.Question != "" {
+			return w.inquire(ctx, "", q.Question)
+		}
+		err = w.call(ctx, s, c, "", "")
 	}
-	return nil
+	return err
 }
 
-// ask asks the model. A request that is parked for a more urgent one is sent again.
-func (w *work) ask(ctx context.Context, s *State) (earshot.Text, []llm.Call, error) {
+// ask asks the model.
+func (w *work) ask(ctx context.Context, s *State) (_ earshot.Text, calls []llm.Call, err error) {
 	set := w.Settings()
 	engine, model := set.LLM.For(string(earshot.RoleTask), s.Engine, s.Model)
-	req := &llm.Request{
-		Engine: engine, Model: model, Messages: s.messages(w.Name(w.Speaker(s.Event.Room)), w.by.Name, w.Now()),
-		Tools: append(w.Tools().For([]participants.Participant{w.by}), askTool), Temperature: set.Conversational.Temperature,
-		MaxTokens: max(1, min(mostAnswer, s.Budget.Tokens-s.Took.Tokens)), Priority: llm.Memory,
-		Origin: llm.Origin{Agent: string(w.agent), About: string(s.Event.ID)},
+	name := func(id earshot.ParticipantID) string {
+		p, _ := w.Person(id)
+		return cmp.Or(p.Name, string(id))
 	}
-	for {
-		text, calls, tokens, err := listen(ctx, w.Model, req)
-		w.tokens += tokens
-		failed, _ := errors.AsType[*llm.Error](err)
-		if !errors.Is(err, llm.ErrParked) && (failed == nil || failed.Fault != llm.Busy) || ctx.Err() != nil {
-			return text, calls, err
-		}
-		if failed != nil { // many wait
-			return "", nil, llm.ErrParked
-		}
-	}
-}
-
-// listen returns what a model says, its calls, and how many tokens that took.
-func listen(ctx context.Context, model llm.Service, req *llm.Request) (_ earshot.Text, calls []llm.Call, tokens int, err error) {
 	var text strings.Builder
-	for d, err := range model.Stream(ctx, req) {
+	for d, err := range w.Model.Stream(ctx, &llm.Request{
+		Engine: engine, Model: model, Messages: s.messages(name(w.Speaker(s.Event.Room)), w.by.Name, w.Now()),
+		Tools: append(w.Tools().For([]participants.Participant{w.by}), askTool), Temperature: set.Conversational.Temperature,
+		MaxTokens: min(mostAnswer, s.Budget.Tokens-s.Took.Tokens), Priority: llm.Memory, Origin: llm.Origin{Agent: string(w.agent), About: string(s.Event.ID)},
+	}) {
 		switch {
 		case err != nil:
-			return "", nil, 0, err
+			return "", nil, err
 		case d.Done != nil:
-			tokens = d.Done.PromptTokens + d.Done.ReplyTokens
-		case d.Call != nil && len(calls) < atOnce:
+			w.tokens += d.Done.PromptTokens + d.Done.ReplyTokens
+		case d.Call != nil && len(calls) < mostAtOnce:
 			c := *d.Call
-			c.Arguments = conversation.UnescapeJSON(c.Arguments)
+			c.Arguments = conversation.UnescapeJSON(c.Arguments) // the model repeats what it has read
 			calls = append(calls, c)
-		default:
-			text.WriteString(d.Text)
 		}
+		text.WriteString(d.Text)
 	}
-	return earshot.Text(strings.TrimSpace(conversation.Unescape(text.String()))), calls, tokens, nil
+	return earshot.Text(strings.TrimSpace(conversation.Unescape(text.String()))), calls, nil
 }
 
-// farewell is how long what has begun may still take when the program ends.
-const farewell = 5 * time.Second
-
-// outlive returns a context that outlives ctx by that.
+// outlive returns a context that outlives ctx a little: what has begun ends, or nobody knows what became
+// of it.
 func outlive(ctx context.Context) (context.Context, context.CancelFunc) {
 	longer, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, func() { time.AfterFunc(farewell, cancel) })
@@ -228,17 +175,15 @@ func still(s State) error {
 }
 
 // step puts a step on record if may allows it, with what it took.
-func (w *work) step(ctx context.Context, b earshot.Step, id earshot.EventID, more []earshot.EventID, may func(State) error) error {
-	return w.stepFor(ctx, b, id, earshot.Visibility{}, more, may)
-}
-
-func (w *work) stepFor(ctx context.Context, b earshot.Step, id earshot.EventID, v earshot.Visibility, more []earshot.EventID, may func(State) error) error {
+func (w *work) step(ctx context.Context, e earshot.Event, may func(State) error) error {
 	ctx, done := outlive(ctx)
 	defer done()
+	b := e.Body.(earshot.Step)
 	b.Task, b.Tokens, b.Took = w.id, w.tokens, w.took.Round(time.Millisecond)
 	err := w.record(ctx, w.id, func(s State) (earshot.Event, error) {
-		s.rest(more)
-		return earshot.Event{ID: id, Author: w.agent, Visibility: v, Sources: s.Sources, Body: b}, may(s)
+		s.rest(e.Sources...)
+		e.Author, e.Sources, e.Body = w.agent, s.Sources, b
+		return e, may(s)
 	})
 	if err == nil {
 		w.tokens, w.took = 0, 0
@@ -247,8 +192,8 @@ func (w *work) stepFor(ctx context.Context, b earshot.Step, id earshot.EventID, 
 }
 
 // inquire asks the person something, about a call if of is one.
-func (w *work) inquire(ctx context.Context, of earshot.EventID, question earshot.Text) error {
-	return w.step(ctx, earshot.Step{Act: earshot.StepQuestion, Of: of, Text: question, Told: w.NewID()}, "", nil, still)
+func (w *work) inquire(ctx context.Context, of earshot.EventID, question string) error {
+	return w.step(ctx, earshot.Event{Body: earshot.Step{Act: earshot.StepQuestion, Of: of, Text: cut(earshot.Text(question), mostGoal), Told: w.NewID()}}, still)
 }
 
 // call has a call made, if the person may have it made and the task goes on. It is on record before, as
@@ -257,93 +202,88 @@ func (w *work) call(ctx context.Context, s *State, c llm.Call, result earshot.Te
 	var refused error
 	table := slices.Clone(w.Tools())
 	for i, row := range table {
-		table[i].Do = func(ctx context.Context, scope tool.Scope, arguments json.RawMessage) (tool.Answer, error) {
+		table[i].Do = func(ctx context.Context, scope tool.Scope, given json.RawMessage) (tool.Answer, error) {
 			if intent == "" {
 				id := w.NewID()
-				refused = w.step(ctx, earshot.Step{Act: earshot.StepCall, Tool: row.Name, Arguments: earshot.Text(arguments), Text: result}, id, nil, still)
-				if refused != nil {
-					return tool.Answer{}, errors.New("it cannot be put on record, so it is not done")
+				b := earshot.Step{Act: earshot.StepCall, Tool: row.Name, Arguments: earshot.Text(given), Text: result}
+				if refused = w.step(ctx, earshot.Event{ID: id, Body: b}, still); refused != nil {
+					return tool.Answer{}, refused // what is not on record is not done
 				}
 				intent = id
 			}
-			return row.Do(ctx, scope, arguments)
+			return row.Do(ctx, scope, given)
 		}
 	}
-	speaker := w.Speaker(s.Event.Room)
-	audience := earshot.Audience{Room: s.Event.Room, Unknown: true, Agents: []earshot.ParticipantID{speaker}}
-	if s.Visibility.Scope == earshot.Private {
-		audience.Unknown, audience.Members = false, slices.DeleteFunc(slices.Clone(s.Visibility.Members), func(id earshot.ParticipantID) bool { return id == speaker })
-	}
-	within, done := outlive(ctx) // what has begun ends, or nobody knows what became of it
+	within, done := outlive(ctx)
 	defer done()
 	began := w.Now()
 	o := table.Do(within, tool.Scope{
 		Agent: w.agent, Home: s.Path, Room: s.Event.Room, About: s.Event.ID, Askers: []participants.Participant{w.by},
-		Audience: audience, Visibility: s.Visibility, Rests: func() []earshot.EventID { return s.Sources }, Budget: new(tool.Budget),
+		Audience: s.audience(w.Speaker(s.Event.Room)), Visibility: s.Visibility, Rests: func() []earshot.EventID { return s.Sources }, Budget: new(tool.Budget),
 	}, c)
 	w.took += w.Now().Sub(began)
 	switch {
 	case refused != nil:
 		return refused
 	case within.Err() != nil && intent != "":
-		return context.Cause(within) // what became of it is not known
+		return within.Err() // what became of it is not known
 	case o.Fault != "":
 		w.Log.Error("a tool broke", "tool", o.Use.Tool, "fault", o.Fault)
 	}
-	err := w.stepFor(ctx, earshot.Step{
-		Act: earshot.StepOutcome, Of: intent, Tool: o.Use.Tool, Text: o.Use.Result, Failed: o.Use.Failed || o.Use.Refused,
-		Arguments: earshot.Text(map[bool]string{true: string(o.Use.Arguments)}[intent == ""]),
-	}, "", o.Visibility, o.Sources, func(State) error { return nil })
-	if err == nil {
-		s.rest(o.Sources)
-		s.Visibility = s.Visibility.And(o.Visibility)
+	b := earshot.Step{Act: earshot.StepOutcome, Of: intent, Tool: o.Use.Tool, Text: o.Use.Result, Failed: o.Use.Failed || o.Use.Refused}
+	if intent == "" {
+		b.Arguments = o.Use.Arguments
 	}
-	return err
+	s.rest(o.Sources...)
+	s.Visibility = s.Visibility.And(o.Visibility)
+	return w.step(ctx, earshot.Event{Visibility: o.Visibility, Sources: o.Sources, Body: b}, func(State) error { return nil })
 }
 
-// finish ends the task with its result. One that is too long to be told is written to a file first.
+// audience returns who will know what comes of the task.
+func (s *State) audience(speaker earshot.ParticipantID) earshot.Audience {
+	a := earshot.Audience{Room: s.Event.Room, Agents: []earshot.ParticipantID{speaker}, Unknown: s.Visibility.Scope != earshot.Private}
+	if !a.Unknown {
+		a.Members = slices.DeleteFunc(slices.Clone(s.Visibility.Members), func(id earshot.ParticipantID) bool { return id == speaker })
+	}
+	return a
+}
+
+// finish ends the task with its result. One that is too long to be told is written to a file first, if
+// the person may have files.
 func (w *work) finish(ctx context.Context, s *State, text earshot.Text) error {
 	if len(text) <= mostTold {
 		return w.end(ctx, earshot.TaskDone, text, "")
 	}
 	given, err := json.Marshal(map[string]string{"path": resultFile, "content": string(text)})
-	if err != nil {
+	if err == nil {
+		err = w.call(ctx, s, llm.Call{Tool: "write_file", Arguments: given}, cut(text, earshot.MaxText-8), "")
+	}
+	all, bad := w.read(ctx, isOne, w.id)
+	if err = cmp.Or(err, bad); err != nil || len(all) == 0 || all[0].Next() == Conclude {
 		return err
 	}
-	if err := w.call(ctx, s, llm.Call{Tool: "write_file", Arguments: given}, cut(text, earshot.MaxText-8), ""); err != nil {
-		return err
-	}
-	all, err := w.read(ctx, one, w.id)
-	if err != nil || len(all) == 0 || all[0].Next() == Conclude {
-		return err
-	}
-	return w.end(ctx, earshot.TaskDone, text, "") // they may have no files; the beginning is told, and all is on record
+	return w.end(ctx, earshot.TaskDone, text, "")
 }
 
-// end ends the task, unless it is over.
+// end ends the task.
 func (w *work) end(ctx context.Context, act earshot.Act, text earshot.Text, file string) error {
 	ctx, done := outlive(ctx)
 	defer done()
-	return w.record(ctx, w.id, func(s State) (earshot.Event, error) {
-		if s.Over || s.Paused {
-			return earshot.Event{}, errChanged
-		}
+	err := w.record(ctx, w.id, func(s State) (earshot.Event, error) {
 		s.Took.Tokens, s.Took.Time = s.Took.Tokens+w.tokens, s.Took.Time+w.took
-		return earshot.Event{Author: cmp.Or(w.agent, w.Speaker(s.Event.Room)), Sources: s.Sources, Body: s.end(act, text, file, w.NewID())}, nil
+		return earshot.Event{Author: cmp.Or(w.agent, w.Speaker(s.Event.Room)), Sources: s.Sources, Body: s.ends(act, text, file, w.NewID())}, still(s)
 	})
+	return cmp.Or(err, errChanged)
 }
 
 // tell has the room tell the person what is untold, at the next gap. The ID of what is told is on record,
 // so that it is told once.
 func (w *work) tell(ctx context.Context, s *State) error {
-	text, about, answers := s.told()
-	sources := s.Sources
-	if about != s.Event.ID {
-		sources = append(slices.Clip(sources), about)
-	}
+	text, answers := s.tells()
+	s.rest(answers)
 	return w.Keep(ctx, earshot.Event{
 		ID: s.Untold, At: w.Now(), Room: s.Event.Room, From: earshot.Handle{Provider: "earshot", ID: string(earshot.KindFinding)},
-		Author: w.Speaker(s.Event.Room), To: s.Event.To, Visibility: s.Visibility, Sources: sources,
+		Author: w.Speaker(s.Event.Room), To: s.Event.To, Visibility: s.Visibility, Sources: s.Sources,
 		Body: earshot.Finding{Text: text, Confidence: 1, Worth: true, Until: w.Now().Add(fresh), Answers: answers},
 	})
 }
