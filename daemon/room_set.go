@@ -241,7 +241,7 @@ func (d *Daemon) closeIdleRoom(ctx context.Context) error {
 			continue
 		}
 		waits, err := d.agenda(ctx, c.is.ID)
-		if err != nil || d.hasTasks(ctx, c.is.ID) || !waits.Next(func(r remind.Reminder) time.Time { return r.Due }).IsZero() {
+		if err != nil || d.tasks.Waits(ctx, c.is.ID) || !waits.Next(func(r remind.Reminder) time.Time { return r.Due }).IsZero() {
 			continue
 		}
 		d.rooms.remove(c)

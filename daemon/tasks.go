@@ -1,7 +1,6 @@
 package daemon
 
 import (
-	"context"
 	"slices"
 	"time"
 
@@ -37,13 +36,4 @@ func (d *Daemon) taskTools() tool.Table {
 	return slices.DeleteFunc(d.tools(), func(row tool.Tool) bool {
 		return row.Name == task.ToolName || row.Name == memory.ToolName && !set.Memory.Enabled
 	})
-}
-
-// hasTasks reports whether a room has open tasks, or may have some.
-func (d *Daemon) hasTasks(ctx context.Context, room earshot.RoomID) (has bool) {
-	err := d.store.Look(ctx, func(v earshot.View) (err error) {
-		has, err = task.Waits(ctx, v, room)
-		return err
-	})
-	return has || err != nil
 }

@@ -2,7 +2,6 @@ package executive
 
 import (
 	"errors"
-	"time"
 
 	"earshot/internal/field"
 )
@@ -23,26 +22,14 @@ type Task struct {
 	Calls  int           `yaml:"calls"`
 }
 
-const (
-	mostTasks = 1000
-	mostSpent = 100_000_000
-	mostWork  = field.Seconds(30 * 24 * time.Hour / time.Second)
-	mostCalls = 100_000
-)
-
 func (t Task) validate() error {
 	var faults []error
-	check := func(key string, is, least, most int) {
-		if is < least || is > most {
-			faults = append(faults, field.Errorf(key, "is %d; must be from %d to %d", is, least, most))
+	for key, is := range map[string][2]int{ // and the most, which no household reaches
+		"most": {t.Most, 1000}, "at_once": {t.AtOnce, 64}, "tokens": {t.Tokens, 100_000_000}, "time_seconds": {int(t.Time), 30 * 24 * 3600}, "calls": {t.Calls, 100_000},
+	} {
+		if is[0] < 1 || is[0] > is[1] {
+			faults = append(faults, field.Errorf(key, "is %d; must be from 1 to %d", is[0], is[1]))
 		}
-	}
-	check("most", t.Most, 1, mostTasks)
-	check("at_once", t.AtOnce, 1, 64)
-	check("tokens", t.Tokens, 1, mostSpent)
-	check("calls", t.Calls, 1, mostCalls)
-	if t.Time < 1 || t.Time > mostWork {
-		faults = append(faults, field.Errorf("time_seconds", "is %v; must be from 1 second to 30 days", t.Time))
 	}
 	return errors.Join(faults...)
 }

@@ -18,7 +18,7 @@ import (
 // A wish is what a person wants of a task, by themselves or by an agent.
 type wish struct {
 	arguments
-	order    Order // by whom, and what they start
+	Order    // by whom, and what they start
 	audience earshot.Audience
 }
 
@@ -41,10 +41,10 @@ func (r *Runner) Command(room earshot.RoomID) command.Command {
 		Help: "work beside the talk; N: how far it is; N steer TEXT, N pause, N resume, N cancel",
 		Do: func(ctx context.Context, c command.Call) (string, error) {
 			c.Audience.Room = room
-			w := wish{audience: c.Audience, order: Order{By: c.By, Room: room, Visibility: earshot.Visibility{Scope: earshot.Public}}}
+			w := wish{audience: c.Audience, Order: Order{By: c.By, Room: room, Visibility: earshot.Visibility{Scope: earshot.Public}}}
 			first, rest, _ := strings.Cut(strings.TrimSpace(string(c.Args)), " ")
 			second, text, _ := strings.Cut(strings.TrimSpace(rest), " ")
-			w.Action, w.Text = cmp.Or(first, "list"), rest
+			w.Action, w.arguments.Text = cmp.Or(first, "list"), rest
 			if n, err := strconv.Atoi(first); err == nil { // N VERB is VERB N
 				w.arguments = arguments{cmp.Or(second, "show"), n, text}
 			} else if n, err := strconv.Atoi(second); err == nil && first != "start" {
@@ -72,7 +72,7 @@ func (r *Runner) Tool() tool.Tool {
 			}
 			w := wish{given, Order{By: s.Askers[0], Room: s.Room, Visibility: s.Visibility}, s.Audience}
 			if s.Rests != nil {
-				w.order.Sources = slices.Clone(s.Rests())
+				w.Sources = slices.Clone(s.Rests())
 			}
 			said, shown, err := r.grant(ctx, w)
 			a.Text, a.Visibility = earshot.Text(said), s.Visibility
@@ -86,8 +86,8 @@ func (r *Runner) Tool() tool.Tool {
 // grant does what somebody wants, and returns what to tell them, and the tasks of which that tells.
 func (r *Runner) grant(ctx context.Context, w wish) (string, []State, error) {
 	id := earshot.EventID("")
-	if w.order.Goal = earshot.Text(w.Text); w.Action == "start" {
-		e, err := r.New(w.order)
+	if w.Task.Text = earshot.Text(w.arguments.Text); w.Action == "start" {
+		e, err := r.New(w.Order)
 		if err == nil {
 			_, err = r.Journal.Do(ctx, func(earshot.View) ([]earshot.Event, error) { return []earshot.Event{e}, nil })
 		}
@@ -100,7 +100,7 @@ func (r *Runner) grant(ctx context.Context, w wish) (string, []State, error) {
 		r.Wake()
 		id = e.ID
 	}
-	all, err := r.read(ctx, inRoom, w.order.Room, w.order.Room)
+	all, err := r.read(ctx, inRoom, w.Room, w.Room)
 	if err != nil {
 		return "", nil, err
 	}
@@ -130,7 +130,7 @@ func (r *Runner) grant(ctx context.Context, w wish) (string, []State, error) {
 
 // change puts on record what a person does to a task.
 func (r *Runner) change(ctx context.Context, w wish, id earshot.EventID, to earshot.Act) error {
-	by, text := w.order.By, earshot.Text(strings.TrimSpace(w.Text))
+	by, text := w.By, earshot.Text(strings.TrimSpace(w.arguments.Text))
 	err := r.record(ctx, id, func(s State) (earshot.Event, error) {
 		b, speaks := earshot.Task{Act: to, Of: id, Text: text}, to == earshot.TaskSteered || to == earshot.TaskAnswered
 		switch {
@@ -147,9 +147,9 @@ func (r *Runner) change(ctx context.Context, w wish, id earshot.EventID, to ears
 		case to == earshot.TaskAnswered:
 			b.Question = s.Question.ID
 		case to == earshot.TaskCancelled:
-			b = s.ends(to, "", "", "")
+			b.Took = &s.Took
 		}
-		return earshot.Event{Author: by.ID, Visibility: w.order.Visibility, Sources: append(w.order.Sources, s.Event.ID), Body: b}, nil
+		return earshot.Event{Author: by.ID, Visibility: w.Visibility, Sources: append(w.Sources, s.Event.ID), Body: b}, nil
 	})
 	r.mu.Lock()
 	if stop := r.working[id]; stop != nil {

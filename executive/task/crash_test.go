@@ -15,7 +15,7 @@ import (
 // the last step. What only reads may be done again; what changes something is done once, or asked about;
 // and the question and the result are told once.
 func TestCrash(t *testing.T) {
-	model := script(`recall {"q":1}`, `act {"n":1}`, `ask_person {"question":"blue?"}`, `act {"n":2}`, strings.Repeat("The fence is blue. ", 100))
+	model := script(`recall {"q":1}`, `act {"n":1}`, `ask_person {"text":"blue?"}`, `act {"n":2}`, strings.Repeat("The fence is blue. ", 100))
 	stages := []string{
 		"kept call", "making recall", "made recall", "kept outcome", "kept checkpoint", "making act", "made act",
 		"kept question", "telling", "told", "making write_file", "made write_file", "kept ",

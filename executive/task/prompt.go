@@ -25,7 +25,7 @@ const askName = "ask_person"
 var askTool = llm.Tool{
 	Name:        askName,
 	Description: "Ask whom the task is for something that you cannot go on without. You wait until they answer, perhaps for hours.",
-	Parameters:  []byte(`{"type":"object","properties":{"question":{"type":"string"}},"required":["question"],"additionalProperties":false}`),
+	Parameters:  []byte(`{"type":"object","properties":{"text":{"type":"string","description":"the question"}},"required":["text"],"additionalProperties":false}`),
 }
 
 // instructions tell the model what it does here.
@@ -101,7 +101,7 @@ func (s *State) progress() string {
 		state = "waits for an answer"
 	}
 	private := map[bool]string{true: ", private"}[s.Visibility.Scope == earshot.Private]
-	return fmt.Sprintf("%d  %s: %s (%d calls, %d tokens, %v%s)", s.N, state, s.title(), s.Took.Calls, s.Took.Tokens, s.Took.Time.Round(time.Second), private)
+	return fmt.Sprintf("%d  %s: %s (%d calls, %d tokens, %v%s)", s.N, state, line(s.Text, mostTitle), s.Took.Calls, s.Took.Tokens, s.Took.Time.Round(time.Second), private)
 }
 
 // mostLast is how many steps are shown to people.

@@ -23,7 +23,7 @@ import (
 // Config is what a runner needs. The functions are safe for concurrent use.
 type Config struct {
 	Journal  agents.Journal
-	Agents   *agents.Directory // of those that work on tasks; nil for none
+	Agents   Agents
 	Tools    func() tool.Table
 	Model    llm.Service
 	Settings func() executive.Config
@@ -34,6 +34,13 @@ type Config struct {
 	NewID    func() earshot.EventID
 	Now      func() time.Time
 	Log      *slog.Logger
+}
+
+// Agents are those that work on tasks, such as an [agents.Directory].
+type Agents interface {
+	List() []agents.Record
+	Hire(ctx context.Context, by earshot.ParticipantID, path earshot.Path) (agents.Record, error)
+	Finish(ctx context.Context, by, id earshot.ParticipantID) error
 }
 
 // A Runner works on tasks. Its methods are safe for concurrent use; Run is called once.
@@ -118,34 +125,25 @@ func (r *Runner) survey(ctx context.Context, running *sync.WaitGroup) error {
 		running.Go(func() {
 			defer r.Wake()
 			defer stop()
-			r.stopped(id, (&work{Runner: r, id: id}).run(ctx, asking))
+			err := (&work{Runner: r, id: id}).run(ctx, asking)
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			delete(r.working, id)
+			r.rested[id] = r.Now()
+			if err != nil && !errors.Is(err, llm.ErrParked) { // what was parked goes on at once
+				r.rested[id] = r.Now().Add(look)
+				r.Log.Info("a task waits", "task", id, "err", err)
+			}
 		})
 	}
 	return nil
 }
 
-// stopped notes that a task is not worked on now. One whose request was parked goes on at once.
-func (r *Runner) stopped(id earshot.EventID, err error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	delete(r.working, id)
-	r.rested[id] = r.Now()
-	if err != nil && !errors.Is(err, llm.ErrParked) {
-		r.rested[id] = r.Now().Add(look)
-		r.Log.Info("a task waits", "task", id, "err", err)
-	}
-}
-
 // endAgents ends the agents of tasks that are over or forgotten.
 func (r *Runner) endAgents(ctx context.Context, all []State) {
-	if r.Agents == nil {
-		return
-	}
 	for _, a := range r.Agents.List() {
 		if a.Kind == earshot.PathTask && !slices.ContainsFunc(all, func(s State) bool { return s.Path == a.Path && !s.Over }) {
-			if err := r.Agents.Finish(ctx, "", a.ID); err != nil {
-				r.Log.Debug("the agent of a task cannot be ended", "path", a.Path, "err", err)
-			}
+			_ = r.Agents.Finish(ctx, "", a.ID) // or the next time
 		}
 	}
 }
@@ -164,21 +162,22 @@ func (r *Runner) Open(ctx context.Context, id earshot.EventID) bool {
 	return err == nil && len(all) == 1 && !all[0].Over
 }
 
+// Waits reports whether a room has open tasks, or may have some.
+func (r *Runner) Waits(ctx context.Context, room earshot.RoomID) bool {
+	all, err := r.read(ctx, isOpen)
+	return err != nil || slices.ContainsFunc(all, func(s State) bool { return s.Event.Room == room })
+}
+
 // An Order is what somebody wants done.
 type Order struct {
-	By   participants.Participant // for whom it is, with whose rights
-	Room earshot.RoomID
-	Goal earshot.Text
-
-	Path          earshot.Path   // of the agent that works on it; empty for one of its own
-	Engine, Model string         // empty for those of the role
-	Budget        earshot.Budget // what is 0, or more than the configuration has, is as there
-
+	By         participants.Participant // for whom it is, with whose rights
+	Room       earshot.RoomID
 	Visibility earshot.Visibility // who may see the task, its steps and its result
 	Sources    []earshot.EventID  // what it rests on
 
-	Schedule earshot.EventID // whose run it is, if it is one
-	Due      time.Time
+	// Task has the goal. By default its path is one of its own, engine and model are those of the role,
+	// and the budget is that of the configuration, which is also the most.
+	Task earshot.Task
 }
 
 // mostGoal is the longest goal in bytes: some pages, which fit into each request.
@@ -189,9 +188,9 @@ var errOff = errors.New("nothing is kept now; /resume ends that")
 // New returns the event that creates a task, or says why there can be none. It puts nothing on record:
 // whoever does calls [Runner.Wake] afterwards.
 func (r *Runner) New(o Order) (earshot.Event, error) {
-	set, goal, id := r.Settings().Task, earshot.Text(strings.TrimSpace(string(o.Goal))), r.NewID()
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	set, id, t, goal := r.Settings().Task, r.NewID(), o.Task, strings.TrimSpace(string(o.Task.Text))
 	o.Room = cmp.Or(o.Room, earshot.Desk)
 	path, err := agents.PathOf(string(participants.Owner), earshot.PathTask, strings.ToLower(string(id)))
 	switch {
@@ -208,17 +207,17 @@ func (r *Runner) New(o Order) (earshot.Event, error) {
 	case r.open >= set.Most:
 		err = fmt.Errorf("%d tasks are open, and no more are possible (executive.task.most); cancel one", r.open)
 	}
-	within := func(wanted, most int) int { return cmp.Or(min(wanted, most), most) }
-	most := earshot.Budget{
-		Tokens: within(o.Budget.Tokens, set.Tokens), Calls: within(o.Budget.Calls, set.Calls),
-		Time: time.Duration(within(int(o.Budget.Time), int(set.Time.Duration()))),
+	given := earshot.Budget{}
+	if t.Budget != nil {
+		given = *t.Budget
+	}
+	within := func(wanted, most int) int { return cmp.Or(min(max(0, wanted), most), most) }
+	t.Act, t.Text, t.Path, t.Budget = earshot.Created, earshot.Text(goal), cmp.Or(t.Path, path), &earshot.Budget{
+		Tokens: within(given.Tokens, set.Tokens), Calls: within(given.Calls, set.Calls), Time: time.Duration(within(int(given.Time), int(set.Time.Duration()))),
 	}
 	return earshot.Event{
 		ID: id, At: r.Now(), Room: o.Room, From: earshot.Handle{Provider: "earshot", ID: string(earshot.KindTask)},
-		Author: o.By.ID, To: []earshot.ParticipantID{o.By.ID}, Visibility: o.Visibility, Sources: o.Sources,
-		Body: earshot.Task{
-			Act: earshot.Created, Text: goal, Path: cmp.Or(o.Path, path), Engine: o.Engine, Model: o.Model, Budget: &most, Schedule: o.Schedule, Due: o.Due,
-		},
+		Author: o.By.ID, To: []earshot.ParticipantID{o.By.ID}, Visibility: o.Visibility, Sources: o.Sources, Body: t,
 	}, err
 }
 
@@ -226,9 +225,9 @@ func (r *Runner) New(o Order) (earshot.Event, error) {
 var errChanged = errors.New("the task has changed meanwhile")
 
 // record puts what make returns of a task on record, in its room and for those who may see the task and
-// that. make sees the task as it is, and nothing changes in between.
+// that, also when ctx ends. make sees the task as it is, and nothing changes in between.
 func (r *Runner) record(ctx context.Context, id earshot.EventID, make func(s State) (earshot.Event, error)) error {
-	_, err := r.Journal.Do(ctx, func(v earshot.View) ([]earshot.Event, error) {
+	_, err := r.Journal.Do(context.WithoutCancel(ctx), func(v earshot.View) ([]earshot.Event, error) {
 		all, err := read(ctx, v, isOne, id)
 		if err != nil || len(all) == 0 {
 			return nil, cmp.Or(err, errChanged)

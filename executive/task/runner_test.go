@@ -20,6 +20,7 @@ import (
 	"earshot/executive/tool"
 	"earshot/llm"
 	"earshot/participants"
+	"earshot/participants/agents"
 	"earshot/store"
 )
 
@@ -51,6 +52,7 @@ type den struct {
 	deaf  bool               // the room takes nothing in
 	mode  earshot.Mode
 	gone  bool // Ann
+	hired map[earshot.Path]bool
 }
 
 func newDen(t *testing.T, dir string, model func(*llm.Request) ([]llm.Call, string, error)) *den {
@@ -67,7 +69,7 @@ func (d *den) open() {
 	}
 	d.store = s
 	d.run = NewRunner(Config{
-		Journal: d, Tools: d.tools, Model: d, Settings: func() executive.Config { return d.set },
+		Journal: d, Agents: d, Tools: d.tools, Model: d, Settings: func() executive.Config { return d.set },
 		Person: func(id earshot.ParticipantID) (participants.Participant, bool) {
 			return map[earshot.ParticipantID]participants.Participant{"ann": ann, "bob": bob}[id], !d.gone
 		},
@@ -103,6 +105,35 @@ func (d *den) Do(ctx context.Context, decide func(earshot.View) ([]earshot.Event
 		d.reach("kept " + string(acts[0]))
 	}
 	return kept, err
+}
+
+// List implements [Agents]: there is one for each path that was hired and not finished.
+func (d *den) List() (all []agents.Record) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for path := range d.hired {
+		all = append(all, agents.Record{Path: path, Kind: earshot.PathTask, ID: earshot.ParticipantID(path)})
+	}
+	return all
+}
+
+// Hire implements [Agents].
+func (d *den) Hire(_ context.Context, by earshot.ParticipantID, path earshot.Path) (agents.Record, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.hired == nil {
+		d.hired = make(map[earshot.Path]bool)
+	}
+	d.hired[path] = true
+	return agents.Record{ID: earshot.ParticipantID(path)}, nil
+}
+
+// Finish implements [Agents].
+func (d *den) Finish(_ context.Context, _, id earshot.ParticipantID) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	delete(d.hired, earshot.Path(id))
+	return nil
 }
 
 // Look implements [Journal].
@@ -228,7 +259,7 @@ func (d *den) told() (all []string) {
 // TestTask: a task is done step by step; it asks, waits for the answer, and its result is told once.
 func TestTask(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := newDen(t, t.TempDir(), script(`recall {"q":1}`, `ask_person {"question":"red or blue?"}`, `act {"n":1}`, "It is painted."))
+		d := newDen(t, t.TempDir(), script(`recall {"q":1}`, `ask_person {"text":"red or blue?"}`, `act {"n":1}`, "It is painted."))
 		defer func() { d.close() }()
 		if said := d.says(ann, "start paint the fence"); !strings.Contains(said, "task 1") {
 			t.Fatalf("it says %q", said)
@@ -260,8 +291,8 @@ func TestTask(t *testing.T) {
 		if said := d.says(ann, "show 1"); !strings.Contains(said, "over done: paint the fence (2 calls, 440 tokens") || !strings.Contains(said, "It is painted.") {
 			t.Errorf("it shows %q", said)
 		}
-		if id := d.wrote[0].About; d.run.Open(t.Context(), id) {
-			t.Errorf("%s is open", id)
+		if id := d.wrote[0].About; d.run.Open(t.Context(), id) || len(d.hired) > 0 || d.wrote[0].Agent == "" {
+			t.Errorf("%s is open, with agents %v", id, d.hired)
 		}
 	})
 }

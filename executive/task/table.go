@@ -42,28 +42,21 @@ func (Projection) Reset(ctx context.Context, tx *sql.Tx) error {
 
 // Apply implements [earshot.Projection].
 func (Projection) Apply(ctx context.Context, tx *sql.Tx, e earshot.Event) error {
+	const note = `INSERT INTO task_events (sequence, task) SELECT ?1, sequence FROM tasks WHERE id = ?2;`
 	switch b := e.Body.(type) {
 	case earshot.Task:
 		switch b.Act {
 		case earshot.Created:
-			return run(ctx, tx, `INSERT INTO tasks (sequence, id, room, n) SELECT ?1, ?2, ?3, 1 + coalesce(max(n), 0) FROM tasks`, e.Sequence, e.ID, e.Room)
+			return run(ctx, tx, `INSERT INTO tasks (sequence, id, room, n) SELECT ?1, ?2, ?3, 1 + coalesce(max(n), 0) FROM tasks;
+				INSERT INTO task_events (sequence, task) VALUES (?1, ?1)`, e.Sequence, e.ID, e.Room)
 		case earshot.TaskDone, earshot.TaskFailed, earshot.TaskCancelled:
-			if err := run(ctx, tx, `UPDATE tasks SET ended = 1, told = ? WHERE id = ?`, b.Told, b.Of); err != nil {
-				return err
-			}
+			return run(ctx, tx, note+`UPDATE tasks SET ended = 1, told = ?3 WHERE id = ?2`, e.Sequence, b.Of, b.Told)
 		case earshot.TaskAnswered: // whether or not anybody was told what the question was
-			if err := run(ctx, tx, `UPDATE tasks SET told = '' WHERE id = ? AND ended = 0`, b.Of); err != nil {
-				return err
-			}
+			return run(ctx, tx, note+`UPDATE tasks SET told = '' WHERE id = ?2 AND ended = 0`, e.Sequence, b.Of)
 		}
-		return note(ctx, tx, e, b.Of)
+		return run(ctx, tx, note, e.Sequence, b.Of)
 	case earshot.Step:
-		if b.Told != "" {
-			if err := run(ctx, tx, `UPDATE tasks SET told = ? WHERE id = ? AND ended = 0`, b.Told, b.Task); err != nil {
-				return err
-			}
-		}
-		return note(ctx, tx, e, b.Task)
+		return run(ctx, tx, note+`UPDATE tasks SET told = ?3 WHERE id = ?2 AND ended = 0 AND ?3 <> ''`, e.Sequence, b.Task, b.Told)
 	case earshot.Finding:
 		return run(ctx, tx, `UPDATE tasks SET told = '' WHERE told = ?`, e.ID)
 	case earshot.Tombstone:
@@ -71,10 +64,6 @@ func (Projection) Apply(ctx context.Context, tx *sql.Tx, e earshot.Event) error 
 			DELETE FROM task_events WHERE sequence = ?1 OR task = ?1; DELETE FROM tasks WHERE sequence = ?1`, e.Sequence)
 	}
 	return nil
-}
-
-func note(ctx context.Context, tx *sql.Tx, e earshot.Event, of earshot.EventID) error {
-	return run(ctx, tx, `INSERT INTO task_events (sequence, task) SELECT ?, sequence FROM tasks WHERE id = ?`, e.Sequence, of)
 }
 
 func run(ctx context.Context, tx *sql.Tx, statement string, args ...any) error {
@@ -92,9 +81,8 @@ const (
 // read returns the tasks for which a condition holds, in their order, from a journal that has the
 // [Projection].
 func read(ctx context.Context, v earshot.View, where string, args ...any) (all []State, err error) {
-	rows, err := v.QueryContext(ctx, `SELECT t.n, t.ended, t.told, t.sequence = j.sequence, j.sequence, j.payload FROM tasks t JOIN
-		(SELECT sequence AS task, sequence FROM tasks UNION ALL SELECT task, sequence FROM task_events) e ON e.task = t.sequence JOIN
-		journal j ON j.sequence = e.sequence WHERE t.sequence IN (SELECT sequence FROM tasks WHERE `+where+`) ORDER BY t.sequence, j.sequence`, args...)
+	rows, err := v.QueryContext(ctx, `SELECT t.n, t.ended, t.told, t.sequence = j.sequence, j.payload FROM tasks t JOIN task_events e ON e.task = t.sequence
+		JOIN journal j ON j.sequence = e.sequence WHERE t.sequence IN (SELECT sequence FROM tasks WHERE `+where+`) ORDER BY t.sequence, j.sequence`, args...)
 	if err != nil {
 		return nil, fmt.Errorf("reading tasks: %w", err)
 	}
@@ -102,29 +90,20 @@ func read(ctx context.Context, v earshot.View, where string, args ...any) (all [
 	for rows.Next() {
 		var row State
 		var created bool
-		var sequence int64
 		var data []byte
 		var e earshot.Event
-		if err = rows.Scan(&row.N, &row.Over, &row.Untold, &created, &sequence, &data); err == nil {
+		if err = rows.Scan(&row.N, &row.Over, &row.Untold, &created, &data); err == nil {
 			err = json.Unmarshal(data, &e)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("reading tasks: %w", err)
 		}
-		e.Sequence = sequence
 		if created {
-			s := NewState(e)
-			s.N, s.Over, s.Untold = row.N, row.Over, row.Untold
-			all = append(all, s)
-		} else if len(all) > 0 {
+			all = append(all, row)
+		}
+		if len(all) > 0 {
 			all[len(all)-1].Apply(e)
 		}
 	}
 	return all, rows.Err()
-}
-
-// Waits reports whether a room has open tasks, by a journal that has the [Projection].
-func Waits(ctx context.Context, v earshot.View, in earshot.RoomID) (waits bool, err error) {
-	err = v.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM tasks WHERE room = ? AND `+isOpen+`)`, in).Scan(&waits)
-	return waits, err
 }

@@ -9,9 +9,9 @@
 package task
 
 import (
+	"cmp"
 	"slices"
 	"strings"
-	"time"
 
 	"earshot"
 )
@@ -21,13 +21,12 @@ type Move string
 
 // The moves.
 const (
-	Rest     Move = "rest"     // nothing: it is over, paused, or waits for a person
-	Tell     Move = "tell"     // say what is still untold
-	Think    Move = "think"    // ask the model
-	Repeat   Move = "repeat"   // make the open call again
-	Inquire  Move = "inquire"  // ask the person about the open call
-	Conclude Move = "conclude" // end it, since the result is written
-	GiveUp   Move = "give up"  // end it, since the budget is used up
+	Rest    Move = "rest"    // nothing: it is over, paused, or waits for a person
+	Tell    Move = "tell"    // say what is still untold
+	Think   Move = "think"   // ask the model
+	Repeat  Move = "repeat"  // make the open call again
+	Inquire Move = "inquire" // ask the person about the open call
+	GiveUp  Move = "give up" // end it, since the budget is used up
 )
 
 // reads are the tools whose calls may be made again: they change nothing.
@@ -45,23 +44,13 @@ type State struct {
 
 	Question earshot.Event // a [earshot.Step] that nobody has answered yet; or no ID
 	Call     earshot.Event // a [earshot.Step] whose outcome is not on record; or no ID
-	Where    earshot.Text  // it is, by the last checkpoint
+	Where    earshot.Text  // it was, by the last checkpoint
 	Took     earshot.Budget
 	Steps    []earshot.Event // and what people had to say to it
 
 	// Who may see what comes of it, and what that rests on.
 	Visibility earshot.Visibility
 	Sources    []earshot.EventID
-
-	written earshot.Text // the result, if a file with it was written
-}
-
-// NewState returns the state after the event by which a task was created.
-func NewState(e earshot.Event) State {
-	s := State{Event: e, Visibility: e.Visibility}
-	s.Task, _ = e.Body.(earshot.Task)
-	s.rest(append(slices.Clip(e.Sources), e.ID)...)
-	return s
 }
 
 // rest notes what further steps rest on.
@@ -73,22 +62,24 @@ func (s *State) rest(sources ...earshot.EventID) {
 	}
 }
 
-// Apply takes in an event about the task, in the order of the journal.
+// Apply takes in an event about the task, in the order of the journal, from that by which it was created.
 func (s *State) Apply(e earshot.Event) {
-	s.Visibility = s.Visibility.And(e.Visibility)
 	switch b := e.Body.(type) {
 	case earshot.Task:
 		s.change(e, b)
 	case earshot.Step:
 		s.rest(e.Sources...)
-		s.Took.Tokens, s.Took.Time = s.Took.Tokens+b.Tokens, s.Took.Time+b.Took
 		s.Steps = append(s.Steps, e)
 		s.step(e, b)
 	}
+	s.Visibility = s.Visibility.And(e.Visibility)
 }
 
 func (s *State) change(e earshot.Event, b earshot.Task) {
 	switch b.Act {
+	case earshot.Created:
+		s.Event, s.Task, s.Visibility = e, b, e.Visibility
+		s.rest(append(slices.Clip(e.Sources), e.ID)...)
 	case earshot.TaskPaused, earshot.TaskResumed:
 		s.Paused = b.Act == earshot.TaskPaused
 	case earshot.TaskSteered, earshot.TaskAnswered:
@@ -105,16 +96,14 @@ func (s *State) change(e earshot.Event, b earshot.Task) {
 }
 
 func (s *State) step(e earshot.Event, b earshot.Step) {
+	s.Took.Tokens, s.Took.Time = s.Took.Tokens+b.Tokens, s.Took.Time+b.Took
 	switch {
 	case b.Act == earshot.StepCall:
 		s.Took.Calls++
-		s.Call, s.written = e, ""
+		s.Call = e
 	case b.Act == earshot.StepOutcome && b.Of == "": // it was refused, and so never on record as a call
 		s.Took.Calls++
 	case b.Act == earshot.StepOutcome && b.Of == s.Call.ID:
-		if !b.Failed {
-			s.written = s.Call.Body.(earshot.Step).Text
-		}
 		s.Call = earshot.Event{}
 	case b.Act == earshot.StepCheckpoint:
 		s.Where = b.Text
@@ -131,12 +120,10 @@ func (s *State) Next() Move {
 		return Tell
 	case s.Over || s.Paused || s.Question.ID != "":
 		return Rest
-	case s.Call.ID != "" && (reads[call.Tool] || call.Text != ""): // to write the result again changes nothing
+	case s.Call.ID != "" && reads[call.Tool]:
 		return Repeat
 	case s.Call.ID != "":
 		return Inquire
-	case s.written != "":
-		return Conclude
 	case most != nil && (s.Took.Tokens >= most.Tokens || s.Took.Calls >= most.Calls || s.Took.Time >= most.Time):
 		return GiveUp
 	}
@@ -146,30 +133,29 @@ func (s *State) Next() Move {
 // Whose returns whom the task is for.
 func (s *State) Whose() earshot.ParticipantID { return append(s.Event.To, s.Event.Author)[0] }
 
-// The lengths in bytes of what is told of a task, and of its goal in front of that.
 const (
-	mostTold  = 1500 // a screen, and some minutes aloud
-	mostTitle = 60
+	mostTold  = 1500 // bytes of what is told of a task: a screen, and some minutes aloud
+	mostTitle = 60   // bytes of its goal in front of that
 )
 
 // tells returns what is still untold, and what it answers.
 func (s *State) tells() (text earshot.Text, answers earshot.EventID) {
-	title := earshot.Text("The task \"" + s.title() + "\"")
-	if q, asks := s.Question.Body.(earshot.Step); asks && !s.Over {
-		return title + " needs an answer: " + cut(q.Text, mostTold), s.Question.ID
-	}
-	became := earshot.Text(" is done: ")
+	q, asks := s.Question.Body.(earshot.Step)
+	became := " is done: "
 	if s.End.Act == earshot.TaskFailed {
 		became = " has come to nothing: "
+	} else if asks && !s.Over {
+		became = " needs an answer: "
 	}
-	text = title + became + cut(s.End.Text, mostTold)
+	text = earshot.Text("The task \""+line(s.Text, mostTitle)+"\""+became) + cut(cmp.Or(s.End.Text, q.Text), mostTold)
+	if asks && !s.Over {
+		return text, s.Question.ID
+	}
 	if s.End.File != "" {
 		text += earshot.Text("\nThe whole is in the file " + s.End.File + " of " + string(s.Path) + ".")
 	}
 	return text, s.Event.ID
 }
-
-func (s *State) title() string { return line(s.Text, mostTitle) }
 
 // line returns the beginning of a text in one line.
 func line(t earshot.Text, most int) string {
@@ -182,11 +168,4 @@ func cut(t earshot.Text, most int) earshot.Text {
 		return t
 	}
 	return earshot.Text(strings.ToValidUTF8(string(t[:most]), "")) + "…"
-}
-
-// ends returns what a task is ended by. told is the ID of the event that tells it.
-func (s *State) ends(act earshot.Act, text earshot.Text, file string, told earshot.EventID) earshot.Task {
-	took := s.Took
-	took.Time = took.Time.Round(time.Millisecond)
-	return earshot.Task{Act: act, Of: s.Event.ID, Text: cut(text, earshot.MaxText-8), Took: &took, File: file, Told: told}
 }

@@ -73,8 +73,8 @@ func (m *machine) add(b earshot.Body) earshot.EventID {
 
 // state is made anew from the events, as after a start.
 func (m *machine) state() State {
-	s := NewState(m.events[0])
-	for _, e := range m.events[1:] {
+	var s State
+	for _, e := range m.events {
 		switch b := e.Body.(type) {
 		case earshot.Task:
 			s.Apply(e)
@@ -122,7 +122,7 @@ func (m *machine) move(s State) {
 	case Think:
 		switch rapid.IntRange(0, 9).Draw(m.t, "model") {
 		case 0:
-			m.add(s.ends(earshot.TaskDone, "done", "", earshot.EventID(fmt.Sprint("t", len(m.events)))))
+			m.add(earshot.Task{Act: earshot.TaskDone, Of: "e0", Text: "done", Took: &s.Took, Told: earshot.EventID(fmt.Sprint("t", len(m.events)))})
 		case 1:
 			m.add(earshot.Step{Task: "e0", Act: earshot.StepQuestion, Text: "which?", Told: earshot.EventID(fmt.Sprint("t", len(m.events)))})
 		case 2:
@@ -136,8 +136,8 @@ func (m *machine) move(s State) {
 		m.make(s.Call.ID)
 	case Inquire:
 		m.add(earshot.Step{Task: "e0", Act: earshot.StepQuestion, Of: s.Call.ID, Text: "was it done?", Told: earshot.EventID(fmt.Sprint("t", len(m.events)))})
-	case Conclude, GiveUp:
-		m.add(s.ends(earshot.TaskFailed, "used up", "", earshot.EventID(fmt.Sprint("t", len(m.events)))))
+	case GiveUp:
+		m.add(earshot.Task{Act: earshot.TaskFailed, Of: "e0", Text: "used up", Took: &s.Took, Told: earshot.EventID(fmt.Sprint("t", len(m.events)))})
 	default:
 		m.t.Fatalf("move %q", next)
 	}

@@ -23,7 +23,6 @@ const (
 	mostAtOnce = 8                  // calls of one answer that are made
 	resultFile = "result.md"        // where a result is written that is too long to be told
 	fresh      = 7 * 24 * time.Hour // how long a question or a result is worth telling
-	farewell   = 5 * time.Second    // how long what has begun may still take when the program ends
 )
 
 // A work is what is under way on one task. It belongs to one goroutine.
@@ -66,12 +65,10 @@ func (w *work) run(ctx, asking context.Context) error {
 			}
 			err = w.think(ctx, asking, s)
 		case Repeat:
-			err = w.call(ctx, s, llm.Call{ID: string(s.Call.ID), Tool: b.Tool, Arguments: json.RawMessage(b.Arguments)}, "", s.Call.ID)
+			_, err = w.call(ctx, s, llm.Call{ID: string(s.Call.ID), Tool: b.Tool, Arguments: json.RawMessage(b.Arguments)}, s.Call.ID)
 		case Inquire:
 			err = w.inquire(ctx, s.Call.ID, fmt.Sprintf("earshot ended while I used %s with %s, and I do not know whether it was done. Was it? And shall I do it again?",
 				b.Tool, string(cut(b.Arguments, 300))))
-		case Conclude:
-			err = w.end(ctx, earshot.TaskDone, s.written, resultFile)
 		case GiveUp:
 			err = w.end(ctx, earshot.TaskFailed, "what it may take is used up. "+s.Where, "")
 		}
@@ -88,9 +85,6 @@ func (w *work) arrive(ctx context.Context, s *State) error {
 	by, known := w.Person(s.Whose())
 	if w.by = by; !known || !by.Can(participants.SendMessages) {
 		return w.end(ctx, earshot.TaskFailed, "whom it is for may not have it done any more.", "")
-	}
-	if w.agent = cmp.Or(w.agent, w.Speaker(s.Event.Room)); w.Agents == nil {
-		return nil
 	}
 	r, err := w.Agents.Hire(ctx, by.ID, s.Path)
 	w.agent = r.ID
@@ -112,19 +106,17 @@ func (w *work) think(ctx, asking context.Context, s *State) error {
 	case len(calls) == 0:
 		return w.finish(ctx, s, text)
 	case text != "":
-		err = w.step(ctx, earshot.Event{Body: earshot.Step{Act: earshot.StepCheckpoint, Text: cut(text, mostGoal)}}, still)
+		err = w.step(ctx, earshot.Event{Body: earshot.Step{Act: earshot.StepCheckpoint, Text: cut(text, mostGoal)}})
 	}
 	for _, c := range calls {
 		if err != nil || asking.Err() != nil {
 			return err
 		}
-		q, wrong := tool.Arguments[struct {
-			Question string `json:"question"`
-		}](c.Arguments)
-		if c.Tool == askName && wrong == nil && q.Question != "" {
-			return w.inquire(ctx, "", q.Question)
+		if c.Tool == askName {
+			given, wrong := tool.Arguments[arguments](c.Arguments)
+			return cmp.Or(wrong, w.inquire(ctx, "", cmp.Or(given.Text, "How shall I go on?")))
 		}
-		err = w.call(ctx, s, c, "", "")
+		_, err = w.call(ctx, s, c, "")
 	}
 	return err
 }
@@ -133,13 +125,9 @@ func (w *work) think(ctx, asking context.Context, s *State) error {
 func (w *work) ask(ctx context.Context, s *State) (_ earshot.Text, calls []llm.Call, err error) {
 	set := w.Settings()
 	engine, model := set.LLM.For(string(earshot.RoleTask), s.Engine, s.Model)
-	name := func(id earshot.ParticipantID) string {
-		p, _ := w.Person(id)
-		return cmp.Or(p.Name, string(id))
-	}
 	var text strings.Builder
 	for d, err := range w.Model.Stream(ctx, &llm.Request{
-		Engine: engine, Model: model, Messages: s.messages(name(w.Speaker(s.Event.Room)), w.by.Name, w.Now()),
+		Engine: engine, Model: model, Messages: s.messages(set.Name, w.by.Name, w.Now()),
 		Tools: append(w.Tools().For([]participants.Participant{w.by}), askTool), Temperature: set.Conversational.Temperature,
 		MaxTokens: min(mostAnswer, s.Budget.Tokens-s.Took.Tokens), Priority: llm.Memory, Origin: llm.Origin{Agent: string(w.agent), About: string(s.Event.ID)},
 	}) {
@@ -158,32 +146,23 @@ func (w *work) ask(ctx context.Context, s *State) (_ earshot.Text, calls []llm.C
 	return earshot.Text(strings.TrimSpace(conversation.Unescape(text.String()))), calls, nil
 }
 
-// outlive returns a context that outlives ctx a little: what has begun ends, or nobody knows what became
-// of it.
-func outlive(ctx context.Context) (context.Context, context.CancelFunc) {
-	longer, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	stop := context.AfterFunc(ctx, func() { time.AfterFunc(farewell, cancel) })
-	return longer, func() { stop(); cancel() }
-}
-
-// still returns an error if a task does not go on.
-func still(s State) error {
-	if s.Over || s.Paused || s.Question.ID != "" {
+// still returns an error if the task does not go on, except in any case.
+func (s *State) still(inAnyCase bool) error {
+	if !inAnyCase && (s.Over || s.Paused || s.Question.ID != "") {
 		return errChanged
 	}
 	return nil
 }
 
-// step puts a step on record if may allows it, with what it took.
-func (w *work) step(ctx context.Context, e earshot.Event, may func(State) error) error {
-	ctx, done := outlive(ctx)
-	defer done()
+// step puts a step on record, with what it took, if the task goes on. The outcome of a call is put on
+// record in any case.
+func (w *work) step(ctx context.Context, e earshot.Event) error {
 	b := e.Body.(earshot.Step)
 	b.Task, b.Tokens, b.Took = w.id, w.tokens, w.took.Round(time.Millisecond)
 	err := w.record(ctx, w.id, func(s State) (earshot.Event, error) {
 		s.rest(e.Sources...)
 		e.Author, e.Sources, e.Body = w.agent, s.Sources, b
-		return e, may(s)
+		return e, s.still(b.Act == earshot.StepOutcome)
 	})
 	if err == nil {
 		w.tokens, w.took = 0, 0
@@ -193,20 +172,20 @@ func (w *work) step(ctx context.Context, e earshot.Event, may func(State) error)
 
 // inquire asks the person something, about a call if of is one.
 func (w *work) inquire(ctx context.Context, of earshot.EventID, question string) error {
-	return w.step(ctx, earshot.Event{Body: earshot.Step{Act: earshot.StepQuestion, Of: of, Text: cut(earshot.Text(question), mostGoal), Told: w.NewID()}}, still)
+	return w.step(ctx, earshot.Event{Body: earshot.Step{Act: earshot.StepQuestion, Of: of, Text: cut(earshot.Text(question), mostGoal), Told: w.NewID()}})
 }
 
 // call has a call made, if the person may have it made and the task goes on. It is on record before, as
-// intent if that is given, and its outcome afterwards. result is set if it writes that.
-func (w *work) call(ctx context.Context, s *State, c llm.Call, result earshot.Text, intent earshot.EventID) error {
+// intent if that is given, and its outcome afterwards. It reports whether it was done.
+func (w *work) call(ctx context.Context, s *State, c llm.Call, intent earshot.EventID) (bool, error) {
 	var refused error
 	table := slices.Clone(w.Tools())
 	for i, row := range table {
 		table[i].Do = func(ctx context.Context, scope tool.Scope, given json.RawMessage) (tool.Answer, error) {
 			if intent == "" {
 				id := w.NewID()
-				b := earshot.Step{Act: earshot.StepCall, Tool: row.Name, Arguments: earshot.Text(given), Text: result}
-				if refused = w.step(ctx, earshot.Event{ID: id, Body: b}, still); refused != nil {
+				b := earshot.Step{Act: earshot.StepCall, Tool: row.Name, Arguments: earshot.Text(given)}
+				if refused = w.step(ctx, earshot.Event{ID: id, Body: b}); refused != nil {
 					return tool.Answer{}, refused // what is not on record is not done
 				}
 				intent = id
@@ -214,20 +193,16 @@ func (w *work) call(ctx context.Context, s *State, c llm.Call, result earshot.Te
 			return row.Do(ctx, scope, given)
 		}
 	}
-	within, done := outlive(ctx)
-	defer done()
 	began := w.Now()
-	o := table.Do(within, tool.Scope{
+	o := table.Do(context.WithoutCancel(ctx), tool.Scope{
 		Agent: w.agent, Home: s.Path, Room: s.Event.Room, About: s.Event.ID, Askers: []participants.Participant{w.by},
 		Audience: s.audience(w.Speaker(s.Event.Room)), Visibility: s.Visibility, Rests: func() []earshot.EventID { return s.Sources }, Budget: new(tool.Budget),
 	}, c)
 	w.took += w.Now().Sub(began)
-	switch {
-	case refused != nil:
-		return refused
-	case within.Err() != nil && intent != "":
-		return within.Err() // what became of it is not known
-	case o.Fault != "":
+	if refused != nil {
+		return false, refused
+	}
+	if o.Fault != "" {
 		w.Log.Error("a tool broke", "tool", o.Use.Tool, "fault", o.Fault)
 	}
 	b := earshot.Step{Act: earshot.StepOutcome, Of: intent, Tool: o.Use.Tool, Text: o.Use.Result, Failed: o.Use.Failed || o.Use.Refused}
@@ -236,7 +211,7 @@ func (w *work) call(ctx context.Context, s *State, c llm.Call, result earshot.Te
 	}
 	s.rest(o.Sources...)
 	s.Visibility = s.Visibility.And(o.Visibility)
-	return w.step(ctx, earshot.Event{Visibility: o.Visibility, Sources: o.Sources, Body: b}, func(State) error { return nil })
+	return !b.Failed, w.step(ctx, earshot.Event{Visibility: o.Visibility, Sources: o.Sources, Body: b})
 }
 
 // audience returns who will know what comes of the task.
@@ -255,23 +230,23 @@ func (w *work) finish(ctx context.Context, s *State, text earshot.Text) error {
 		return w.end(ctx, earshot.TaskDone, text, "")
 	}
 	given, err := json.Marshal(map[string]string{"path": resultFile, "content": string(text)})
-	if err == nil {
-		err = w.call(ctx, s, llm.Call{Tool: "write_file", Arguments: given}, cut(text, earshot.MaxText-8), "")
-	}
-	all, bad := w.read(ctx, isOne, w.id)
-	if err = cmp.Or(err, bad); err != nil || len(all) == 0 || all[0].Next() == Conclude {
+	if err != nil {
 		return err
 	}
-	return w.end(ctx, earshot.TaskDone, text, "")
+	written, err := w.call(ctx, s, llm.Call{Tool: "write_file", Arguments: given}, "")
+	if err != nil {
+		return err
+	}
+	return w.end(ctx, earshot.TaskDone, text, map[bool]string{true: resultFile}[written])
 }
 
 // end ends the task.
 func (w *work) end(ctx context.Context, act earshot.Act, text earshot.Text, file string) error {
-	ctx, done := outlive(ctx)
-	defer done()
 	err := w.record(ctx, w.id, func(s State) (earshot.Event, error) {
 		s.Took.Tokens, s.Took.Time = s.Took.Tokens+w.tokens, s.Took.Time+w.took
-		return earshot.Event{Author: cmp.Or(w.agent, w.Speaker(s.Event.Room)), Sources: s.Sources, Body: s.ends(act, text, file, w.NewID())}, still(s)
+		return earshot.Event{Author: cmp.Or(w.agent, w.Speaker(s.Event.Room)), Sources: s.Sources, Body: earshot.Task{
+			Act: act, Of: s.Event.ID, Text: cut(text, earshot.MaxText-8), Took: &s.Took, File: file, Told: w.NewID(),
+		}}, s.still(false)
 	})
 	return cmp.Or(err, errChanged)
 }

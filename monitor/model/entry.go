@@ -288,8 +288,6 @@ func (p *transcript) opening(m marks, e *entry, width int) string {
 		text = string(b.Text)
 	case earshot.Thought:
 		text = string(b.Question)
-	case earshot.Task:
-		text = string(b.Text)
 	case earshot.Sight:
 		text = string(b.Words())
 	}

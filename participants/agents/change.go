@@ -98,15 +98,10 @@ func (b *Directory) Spawn(ctx context.Context, by earshot.ParticipantID, parent 
 // Hire returns the agent at a path that does a task or works by the clock for by, and makes one if there
 // never was any. It has no name and takes no part in talk.
 func (b *Directory) Hire(ctx context.Context, by earshot.ParticipantID, path earshot.Path) (Record, error) {
-	if r, err := b.Resolve(ctx, path); err == nil || !errors.Is(err, ErrUnknown) {
+	r, err := b.Resolve(ctx, path)
+	at, _ := ParsePath(path)
+	if !errors.Is(err, ErrUnknown) || !hired(at.Kind) {
 		return r, err
-	}
-	at, err := ParsePath(path)
-	switch {
-	case err != nil:
-		return Record{}, err
-	case !hired(at.Kind):
-		return Record{}, participants.Refuse(ErrProfile, fmt.Sprintf("an agent of kind %q cannot be hired", at.Kind), "create it, or spawn it below another")
 	}
 	return b.birth(ctx, by, Record{User: earshot.ParticipantID(at.User), Kind: at.Kind}, exactly(path))
 }
