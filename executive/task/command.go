@@ -15,14 +15,7 @@ import (
 	"earshot/participants"
 )
 
-// A wish is what a person wants of a task, by themselves or by an agent.
-type wish struct {
-	arguments
-	Order    // by whom, and what they start
-	audience earshot.Audience
-}
-
-// The arguments of [Runner.Tool].
+// Arguments are what a person wants of a task.
 type arguments struct {
 	Action string `json:"action"`
 	Number int    `json:"number"`
@@ -41,16 +34,15 @@ func (r *Runner) Command(room earshot.RoomID) command.Command {
 		Help: "work beside the talk; N: how far it is; N steer TEXT, N pause, N resume, N cancel",
 		Do: func(ctx context.Context, c command.Call) (string, error) {
 			c.Audience.Room = room
-			w := wish{audience: c.Audience, Order: Order{By: c.By, Room: room, Visibility: earshot.Visibility{Scope: earshot.Public}}}
 			first, rest, _ := strings.Cut(strings.TrimSpace(string(c.Args)), " ")
 			second, text, _ := strings.Cut(strings.TrimSpace(rest), " ")
-			w.Action, w.arguments.Text = cmp.Or(first, "list"), rest
+			given := arguments{cmp.Or(first, "list"), 0, rest}
 			if n, err := strconv.Atoi(first); err == nil { // N VERB is VERB N
-				w.arguments = arguments{cmp.Or(second, "show"), n, text}
+				given = arguments{cmp.Or(second, "show"), n, text}
 			} else if n, err := strconv.Atoi(second); err == nil && first != "start" {
-				w.arguments = arguments{first, n, text}
+				given = arguments{first, n, text}
 			}
-			said, _, err := r.grant(ctx, w)
+			said, _, err := r.grant(ctx, Order{By: c.By, Room: room, Visibility: earshot.Visibility{Scope: earshot.Public}}, c.Audience, given)
 			return said, err
 		},
 	}
@@ -70,11 +62,7 @@ func (r *Runner) Tool() tool.Tool {
 			if len(s.Askers) != 1 {
 				return a, tool.Refuse("a task is for one person, and several ask here; one of them can write /task")
 			}
-			w := wish{given, Order{By: s.Askers[0], Room: s.Room, Visibility: s.Visibility}, s.Audience}
-			if s.Rests != nil {
-				w.Sources = slices.Clone(s.Rests())
-			}
-			said, shown, err := r.grant(ctx, w)
+			said, shown, err := r.grant(ctx, Order{By: s.Askers[0], Room: s.Room, Visibility: s.Visibility, Sources: s.Rests()}, s.Audience, given)
 			a.Text, a.Visibility = earshot.Text(said), s.Visibility
 			for _, t := range shown {
 				a.Visibility, a.Sources = a.Visibility.And(t.Visibility), append(a.Sources, t.Sources...)
@@ -83,79 +71,78 @@ func (r *Runner) Tool() tool.Tool {
 		})
 }
 
-// grant does what somebody wants, and returns what to tell them, and the tasks of which that tells.
-func (r *Runner) grant(ctx context.Context, w wish) (string, []State, error) {
-	id := earshot.EventID("")
-	if w.Task.Text = earshot.Text(w.arguments.Text); w.Action == "start" {
-		e, err := r.New(w.Order)
-		if err == nil {
-			_, err = r.Journal.Do(ctx, func(earshot.View) ([]earshot.Event, error) { return []earshot.Event{e}, nil })
-		}
-		if err != nil {
-			return "", nil, err
-		}
-		r.mu.Lock()
-		r.open++ // until it is looked again
-		r.mu.Unlock()
-		r.Wake()
-		id = e.ID
+// grant does what somebody wants, and returns what to tell an audience, and the tasks of which that tells.
+func (r *Runner) grant(ctx context.Context, o Order, to earshot.Audience, given arguments) (said string, shown []State, err error) {
+	var started earshot.EventID
+	if o.Task.Text = earshot.Text(given.Text); given.Action == "start" {
+		started, err = r.start(ctx, o)
 	}
-	all, err := r.read(ctx, inRoom, w.Room, w.Room)
-	if err != nil {
+	all, bad := r.read(ctx, inRoom, o.Room, o.Room)
+	if err = cmp.Or(err, bad); err != nil {
 		return "", nil, err
 	}
-	all = slices.DeleteFunc(all, func(s State) bool { return !s.Visibility.Allows(w.audience) && s.Event.ID != id })
-	i := slices.IndexFunc(all, func(s State) bool { return s.N == w.Number || s.Event.ID == id })
-	to := acts[w.Action]
-	switch {
-	case w.Action == "list" && len(all) == 0:
-		return "There are no tasks; /task start GOAL sets one.", nil, nil
-	case w.Action == "list":
-		var lines []string
+	all = slices.DeleteFunc(all, func(s State) bool { return !s.Visibility.Allows(to) && s.Event.ID != started })
+	i := slices.IndexFunc(all, func(s State) bool { return s.N == given.Number || s.Event.ID == started })
+	switch act := acts[given.Action]; {
+	case given.Action == "list":
+		said = "The tasks; /task start GOAL sets one:"
 		for _, s := range all {
-			lines = append(lines, s.progress())
+			said += "\n" + s.progress()
 		}
-		return strings.Join(lines, "\n"), all, nil
-	case to == "" && w.Action != "show" && w.Action != "start":
+		return said, all, nil
+	case act == "" && given.Action != "show" && given.Action != "start":
 		return "", nil, errors.New("write /task, /task start GOAL, /task N, or /task N answer TEXT, steer TEXT, pause, resume or cancel")
 	case i < 0:
-		return "", nil, fmt.Errorf("there is no task %d, or none that everybody may know who reads the answer; /task lists them", w.Number)
-	case w.Action == "start":
+		return "", nil, fmt.Errorf("there is no task %d, or none that everybody may know who reads the answer; /task lists them", given.Number)
+	case given.Action == "start":
 		return fmt.Sprintf("It is task %d. What comes of it is told when it is done.", all[i].N), nil, nil
-	case to == "":
+	case act == "":
 		return all[i].show(), all[i : i+1], nil
+	default:
+		return "It is noted.", nil, r.change(ctx, o, all[i].Event.ID, act)
 	}
-	return "It is noted.", nil, r.change(ctx, w, all[i].Event.ID, to)
+}
+
+// start puts a new task on record.
+func (r *Runner) start(ctx context.Context, o Order) (earshot.EventID, error) {
+	e, err := r.New(o)
+	if err == nil {
+		_, err = r.Journal.Do(ctx, func(earshot.View) ([]earshot.Event, error) { return []earshot.Event{e}, nil })
+	}
+	r.Wake()
+	return e.ID, err
 }
 
 // change puts on record what a person does to a task.
-func (r *Runner) change(ctx context.Context, w wish, id earshot.EventID, to earshot.Act) error {
-	by, text := w.By, earshot.Text(strings.TrimSpace(w.arguments.Text))
+func (r *Runner) change(ctx context.Context, o Order, id earshot.EventID, act earshot.Act) error {
+	text := earshot.Text(strings.TrimSpace(string(o.Task.Text)))
 	err := r.record(ctx, id, func(s State) (earshot.Event, error) {
-		b, speaks := earshot.Task{Act: to, Of: id, Text: text}, to == earshot.TaskSteered || to == earshot.TaskAnswered
+		speaks, why := act == earshot.TaskSteered || act == earshot.TaskAnswered, ""
 		switch {
-		case by.ID == "" || by.ID != s.Whose() && !by.Can(participants.Operate) || by.ByVoice || by.Voice():
-			return earshot.Event{}, errors.New("only whom it is for and operators can change a task, in writing; ask them")
+		case o.By.ID == "" || o.By.ID != s.Whose() && !o.By.Can(participants.Operate) || o.By.ByVoice || o.By.Voice():
+			why = "only whom it is for and operators can change a task, in writing; ask them"
 		case text != "" && r.Mode(s.Event.Room) == earshot.OffRecord:
 			return earshot.Event{}, errOff
 		case s.Over:
-			return earshot.Event{}, errors.New("the task is over; /task start GOAL sets another")
+			why = "the task is over; /task start GOAL sets another"
 		case len(text) > mostGoal || speaks && text == "":
-			return earshot.Event{}, fmt.Errorf("the text has %d bytes; it must have from 1 to %d", len(text), mostGoal)
-		case to == earshot.TaskAnswered && s.Question.ID == "":
-			return earshot.Event{}, errors.New("the task asks nothing now; /task N steer TEXT tells it something")
-		case to == earshot.TaskAnswered:
-			b.Question = s.Question.ID
-		case to == earshot.TaskCancelled:
-			b.Took = &s.Took
+			why = fmt.Sprintf("the text has %d bytes; it must have from 1 to %d", len(text), mostGoal)
+		case act == earshot.TaskAnswered && s.Question.ID == "":
+			why = "the task asks nothing now; /task N steer TEXT tells it something"
 		}
-		return earshot.Event{Author: by.ID, Visibility: w.Visibility, Sources: append(w.Sources, s.Event.ID), Body: b}, nil
+		if why != "" {
+			return earshot.Event{}, errors.New(why)
+		}
+		return earshot.Event{
+			Author: o.By.ID, Visibility: o.Visibility, Sources: append(o.Sources, s.Event.ID),
+			Body: earshot.Task{Act: act, Of: id, Text: text, Question: s.Question.ID},
+		}, nil
 	})
 	r.mu.Lock()
+	defer r.mu.Unlock()
 	if stop := r.working[id]; stop != nil {
 		stop() // it is to look again at what is on record
 	}
-	r.mu.Unlock()
 	r.Wake()
 	return err
 }

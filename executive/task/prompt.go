@@ -12,15 +12,14 @@ import (
 	"earshot/llm"
 )
 
-// What the model reads of the steps so far: enough for it to go on, and no more than the context of a
-// small model holds beside the tools.
 const (
+	// What the model reads of the steps so far: enough for it to go on, and no more than the context of
+	// a small model holds beside the tools.
 	mostSteps = 24
 	mostShown = 20 << 10 // bytes
-)
 
-// askName is the name of the tool by which the model asks the person something.
-const askName = "ask_person"
+	askName = "ask_person" // the tool by which the model asks the person something
+)
 
 var askTool = llm.Tool{
 	Name:        askName,
@@ -94,29 +93,22 @@ func (s *State) progress() string {
 	state := "under way"
 	switch {
 	case s.Over:
-		state = strings.TrimSpace("over " + string(s.End.Act))
+		state = "over " + string(s.End.Act)
 	case s.Paused:
 		state = "paused"
 	case s.Question.ID != "":
 		state = "waits for an answer"
 	}
-	private := map[bool]string{true: ", private"}[s.Visibility.Scope == earshot.Private]
-	return fmt.Sprintf("%d  %s: %s (%d calls, %d tokens, %v%s)", s.N, state, line(s.Text, mostTitle), s.Took.Calls, s.Took.Tokens, s.Took.Time.Round(time.Second), private)
+	return fmt.Sprintf("%d  %s: %s (%d calls, %d tokens, %v, %s)", s.N, state, line(s.Text, mostTitle), s.Took.Calls, s.Took.Tokens, s.Took.Time.Round(time.Second), s.Visibility.Scope)
 }
 
-// mostLast is how many steps are shown to people.
-const mostLast = 12
-
-// show returns a task with its last steps and its result for people.
+// show returns a task with its last steps, which fit on a screen, and its result for people.
 func (s *State) show() string {
 	lines := []string{s.progress(), "At " + string(s.Path) + ": " + string(s.Text)}
-	for _, e := range s.Steps[max(0, len(s.Steps)-mostLast):] {
+	for _, e := range s.Steps[max(0, len(s.Steps)-12):] {
 		arguments, text := told(e)
 		step, _ := e.Body.(earshot.Step)
 		lines = append(lines, fmt.Sprintf("  %s  %s %s", e.At.Local().Format("2006-01-02 15:04"), strings.TrimSpace(string(step.Act)+" "+step.Tool), line(arguments+" "+text, 200)))
-	}
-	if s.End.File != "" {
-		lines = append(lines, "The result is in the file "+s.End.File+":")
 	}
 	return strings.TrimSpace(strings.Join(append(lines, string(s.End.Text)), "\n"))
 }
