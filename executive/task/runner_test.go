@@ -19,6 +19,7 @@ import (
 	"earshot/executive/command"
 	"earshot/executive/tool"
 	"earshot/llm"
+	"earshot/llm/llmtest"
 	"earshot/participants"
 	"earshot/participants/agents"
 	"earshot/store"
@@ -41,6 +42,7 @@ type den struct {
 	run   *Runner
 	stop  func()
 	model func(*llm.Request) ([]llm.Call, string, error)
+	slot  llm.Service // in place of that, if set
 	set   executive.Config
 
 	mu    sync.Mutex
@@ -192,6 +194,10 @@ func (d *den) Stream(ctx context.Context, req *llm.Request) iter.Seq2[llm.Delta,
 		d.mu.Lock()
 		d.asked = append(d.asked, req)
 		d.mu.Unlock()
+		if d.slot != nil {
+			d.slot.Stream(ctx, req)(yield)
+			return
+		}
 		calls, text, err := d.model(req)
 		if err == errWait {
 			<-ctx.Done()
@@ -433,6 +439,61 @@ func TestPrivate(t *testing.T) {
 		found, err := d.store.For(earshot.Audience{Room: earshot.Desk, Members: []earshot.ParticipantID{"ann"}}).Search(t.Context(), "swordfish", 10)
 		if err != nil || len(found) > 0 || len(d.told()) > 0 {
 			t.Errorf("%v and %q are left, %v", found, d.told(), err)
+		}
+	})
+}
+
+// TestFair: two tasks and talk share one slot of an engine. Talk waits for no more than a parked request,
+// and the tasks go on by turns.
+func TestFair(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const every = 50 * time.Millisecond
+		step := func(name string) llmtest.Rule {
+			return llmtest.Rule{When: name, Reply: "I am on the " + name + ".", Calls: []llm.Call{{Tool: "act", Arguments: json.RawMessage(`{"n":1}`)}}}
+		}
+		rules := []llmtest.Rule{step("fence"), step("hedge")}
+		for i := range rules {
+			again := rules[i]
+			again.Result = new(string)
+			rules = append(rules, again)
+		}
+		d := newDen(t, t.TempDir(), nil)
+		d.slot = &llm.Scheduler{Engine: &llmtest.Script{Reply: "Hello Ann, it is a fine day.", Every: every, Rules: rules}}
+		defer d.close()
+		d.set.Task.Calls, d.set.Task.Tokens = 1000, 1_000_000
+		d.says(ann, "start paint the fence")
+		d.says(ann, "start cut the hedge")
+		talked := 0
+		for range 40 {
+			time.Sleep(730 * time.Millisecond)
+			began := time.Now()
+			for delta, err := range d.slot.Stream(t.Context(), &llm.Request{Priority: llm.ReplyToPerson, Messages: []llm.Message{{Role: llm.User, Text: "hello"}}}) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				if delta.Text != "" {
+					talked++
+					if took := time.Since(began); took > 2*every {
+						t.Errorf("talk waits for %v", took)
+					}
+					break
+				}
+			}
+		}
+		d.says(ann, "1 pause")
+		d.says(ann, "2 pause")
+		steps := make(map[earshot.Path]int)
+		for _, s := range d.wrote {
+			steps[s.Home]++
+		}
+		t.Logf("%v, while %d times somebody talked", steps, talked)
+		if len(steps) != 2 || talked != 40 {
+			t.Errorf("the tasks made %v steps, and %d times somebody talked", steps, talked)
+		}
+		for _, n := range steps {
+			if 2*n < len(d.wrote)/2 {
+				t.Errorf("of %d steps one made %d", len(d.wrote), n)
+			}
 		}
 	})
 }
