@@ -75,6 +75,8 @@
 //
 // Agents have a memory if the script has a rule for it, so that a scene without one costs nothing.
 //
+// Tasks are worked on if the config enables them.
+//
 // If there is a part asked, it says what the model is asked: who it is told is present, what it is
 // told to correct, and the dialogue. The part window is how many messages the model accepts at
 // once, including those of the program.
@@ -269,6 +271,11 @@ func (s *Scene) perform(ctx context.Context) (*performance, error) {
 		cfg.Cameras = sight
 	}
 	notes := s.memory(journal, model, people, &cfg)
+	work, err := s.tasks(dir, model, people, &cfg)
+	if err != nil {
+		return nil, err
+	}
+	defer work.end()
 	if s.Agents != nil {
 		seats := s.seats()
 		cfg.Agents, cfg.Recall = func() []agents.Record { return seats }, recall(journal)
@@ -285,6 +292,10 @@ func (s *Scene) perform(ctx context.Context) (*performance, error) {
 	if notes != nil {
 		notes.Room = func(earshot.RoomID) (memory.Room, bool) { return house.room, true }
 		running.Go(func() { notes.Run(ctx) })
+	}
+	if work.runner != nil {
+		work.room = house.room
+		running.Go(func() { work.runner.Run(ctx) })
 	}
 	var playing errgroup.Group
 	for _, f := range s.films {
