@@ -30,10 +30,7 @@ func (d *Daemon) openTasks() {
 // taskTools are the tools of agents that work on tasks.
 func (d *Daemon) taskTools() tool.Table {
 	set := d.Config().Executive
-	if !set.Tools.Enabled {
-		return nil
-	}
 	return slices.DeleteFunc(d.tools(), func(row tool.Tool) bool {
-		return row.Name == task.ToolName || row.Name == memory.ToolName && !set.Memory.Enabled
+		return !set.Tools.Enabled || row.Name == task.ToolName || row.Name == memory.ToolName && !set.Memory.Enabled
 	})
 }

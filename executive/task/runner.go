@@ -79,41 +79,42 @@ func (r *Runner) Run(ctx context.Context) {
 		if err := r.survey(ctx, &all); err != nil && ctx.Err() == nil {
 			r.Log.Error("tasks cannot be looked at", "err", err)
 		}
-		timer := time.NewTimer(look)
 		select {
 		case <-ctx.Done():
 		case <-r.news:
-		case <-timer.C:
+		case <-time.After(look):
 		}
-		timer.Stop()
 	}
 }
 
 // survey starts work on those open tasks that have rested longest, as many as may be worked on at once,
-// and stops work on what may not be done any more.
+// stops work on what may not be done any more, and ends the agents of what is over or forgotten.
 func (r *Runner) survey(ctx context.Context, running *sync.WaitGroup) error {
 	all, err := r.read(ctx, isOpen)
 	if err != nil {
 		return err
 	}
-	r.endAgents(ctx, all)
-	set, opened := r.Settings(), len(all)
+	set, opened, goes, alive := r.Settings(), len(all), make(map[earshot.EventID]bool), make(map[earshot.Path]bool)
 	all = slices.DeleteFunc(all, func(s State) bool {
 		next := s.Next()
-		return next == Rest || next != Tell && !(set.Enabled && set.Task.Enabled && r.Mode(s.Event.Room).Answers())
+		goes[s.Event.ID] = next == Tell || next != Rest && set.Enabled && set.Task.Enabled && r.Mode(s.Event.Room).Answers()
+		alive[s.Path] = !s.Over
+		return !goes[s.Event.ID]
 	})
-	goes := func(id earshot.EventID) bool {
-		return slices.ContainsFunc(all, func(s State) bool { return s.Event.ID == id })
+	for _, a := range r.Agents.List() {
+		if a.Kind == earshot.PathTask && !alive[a.Path] {
+			_ = r.Agents.Finish(ctx, "", a.ID) // or the next time
+		}
 	}
-	r.mu.Lock()
+	r.mu.Lock() // not before, since whoever asks for a task may hold the journal
 	defer r.mu.Unlock()
 	r.open = opened
 	for id, stop := range r.working {
-		if !goes(id) {
+		if !goes[id] {
 			stop()
 		}
 	}
-	maps.DeleteFunc(r.rested, func(id earshot.EventID, _ time.Time) bool { return !goes(id) })
+	maps.DeleteFunc(r.rested, func(id earshot.EventID, _ time.Time) bool { return !goes[id] })
 	slices.SortStableFunc(all, func(a, b State) int { return r.rested[a.Event.ID].Compare(r.rested[b.Event.ID]) })
 	for _, s := range all {
 		id := s.Event.ID
@@ -137,15 +138,6 @@ func (r *Runner) survey(ctx context.Context, running *sync.WaitGroup) error {
 		})
 	}
 	return nil
-}
-
-// endAgents ends the agents of tasks that are over or forgotten.
-func (r *Runner) endAgents(ctx context.Context, all []State) {
-	for _, a := range r.Agents.List() {
-		if a.Kind == earshot.PathTask && !slices.ContainsFunc(all, func(s State) bool { return s.Path == a.Path && !s.Over }) {
-			_ = r.Agents.Finish(ctx, "", a.ID) // or the next time
-		}
-	}
 }
 
 func (r *Runner) read(ctx context.Context, where string, args ...any) (all []State, err error) {
@@ -176,7 +168,7 @@ type Order struct {
 	Sources    []earshot.EventID  // what it rests on
 
 	// Task has the goal. By default its path is one of its own, engine and model are those of the role,
-	// and the budget is that of the configuration, which is also the most.
+	// and the budget, or what is 0 of it, is that of the configuration.
 	Task earshot.Task
 }
 
@@ -207,13 +199,9 @@ func (r *Runner) New(o Order) (earshot.Event, error) {
 	case r.open >= set.Most:
 		err = fmt.Errorf("%d tasks are open, and no more are possible (executive.task.most); cancel one", r.open)
 	}
-	given := earshot.Budget{}
-	if t.Budget != nil {
-		given = *t.Budget
-	}
-	within := func(wanted, most int) int { return cmp.Or(min(max(0, wanted), most), most) }
+	given := cmp.Or(t.Budget, new(earshot.Budget))
 	t.Act, t.Text, t.Path, t.Budget = earshot.Created, earshot.Text(goal), cmp.Or(t.Path, path), &earshot.Budget{
-		Tokens: within(given.Tokens, set.Tokens), Calls: within(given.Calls, set.Calls), Time: time.Duration(within(int(given.Time), int(set.Time.Duration()))),
+		Tokens: cmp.Or(given.Tokens, set.Tokens), Calls: cmp.Or(given.Calls, set.Calls), Time: cmp.Or(given.Time, set.Time.Duration()),
 	}
 	return earshot.Event{
 		ID: id, At: r.Now(), Room: o.Room, From: earshot.Handle{Provider: "earshot", ID: string(earshot.KindTask)},

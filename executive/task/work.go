@@ -47,30 +47,25 @@ func (w *work) run(ctx, asking context.Context) error {
 		s := &all[0]
 		next := s.Next()
 		if next != Rest && next != Tell {
-			if err := w.arrive(ctx, s); err == errChanged {
-				continue
-			} else if err != nil {
-				return err
-			}
+			err = w.arrive(ctx, s)
 		}
-		b, _ := s.Call.Body.(earshot.Step)
-		switch next {
-		case Rest:
-			return nil
-		case Tell:
+		b := s.Call
+		switch {
+		case err != nil:
+		case next == Tell:
 			err = w.tell(ctx, s)
-		case Think:
-			if asked++; asked > burst {
-				return nil
-			}
+		case next == Think && asked < burst:
+			asked++
 			err = w.think(ctx, asking, s)
-		case Repeat:
-			_, err = w.call(ctx, s, llm.Call{ID: string(s.Call.ID), Tool: b.Tool, Arguments: json.RawMessage(b.Arguments)}, s.Call.ID)
-		case Inquire:
-			err = w.inquire(ctx, s.Call.ID, fmt.Sprintf("earshot ended while I used %s with %s, and I do not know whether it was done. Was it? And shall I do it again?",
+		case next == Repeat:
+			_, err = w.call(ctx, s, llm.Call{Tool: b.Tool, Arguments: json.RawMessage(b.Arguments)}, b.ID)
+		case next == Inquire:
+			err = w.inquire(ctx, b.ID, fmt.Sprintf("earshot ended while I used %s with %s, and I do not know whether it was done. Was it? And shall I do it again?",
 				b.Tool, string(cut(b.Arguments, 300))))
-		case GiveUp:
+		case next == GiveUp:
 			err = w.end(ctx, earshot.TaskFailed, "what it may take is used up. "+s.Where, "")
+		default:
+			return nil
 		}
 		if err != nil && err != errChanged {
 			return err
@@ -199,10 +194,10 @@ func (w *work) call(ctx context.Context, s *State, c llm.Call, intent earshot.Ev
 		Audience: s.audience(w.Speaker(s.Event.Room)), Visibility: s.Visibility, Rests: func() []earshot.EventID { return s.Sources }, Budget: new(tool.Budget),
 	}, c)
 	w.took += w.Now().Sub(began)
-	if refused != nil {
+	switch {
+	case refused != nil:
 		return false, refused
-	}
-	if o.Fault != "" {
+	case o.Fault != "":
 		w.Log.Error("a tool broke", "tool", o.Use.Tool, "fault", o.Fault)
 	}
 	b := earshot.Step{Act: earshot.StepOutcome, Of: intent, Tool: o.Use.Tool, Text: o.Use.Result, Failed: o.Use.Failed || o.Use.Refused}
@@ -229,10 +224,7 @@ func (w *work) finish(ctx context.Context, s *State, text earshot.Text) error {
 	if len(text) <= mostTold {
 		return w.end(ctx, earshot.TaskDone, text, "")
 	}
-	given, err := json.Marshal(map[string]string{"path": resultFile, "content": string(text)})
-	if err != nil {
-		return err
-	}
+	given, _ := json.Marshal(map[string]string{"path": resultFile, "content": string(text)}) // which is always JSON
 	written, err := w.call(ctx, s, llm.Call{Tool: "write_file", Arguments: given}, "")
 	if err != nil {
 		return err
