@@ -67,9 +67,18 @@ func (r *Runner) Wake() {
 	}
 }
 
-// look is how often the runner looks unasked, for tasks that were forgotten or are to be tried again, and
-// how long a task waits whose model, room or disk failed.
-const look = time.Minute
+const (
+	// look is how often the runner looks unasked, for tasks that were forgotten or are to be tried again,
+	// and how long a task waits whose model, room or disk failed.
+	look = time.Minute
+
+	mostGoal = 8 << 10 // bytes of a goal: some pages, which fit into each request
+)
+
+var (
+	errOff     = errors.New("nothing is kept now; /resume ends that")
+	errChanged = errors.New("the task has changed meanwhile") // so a decision no longer fits what is on record
+)
 
 // Run works on all tasks until ctx ends. Then no call is under way any more.
 func (r *Runner) Run(ctx context.Context) {
@@ -172,11 +181,6 @@ type Order struct {
 	Task earshot.Task
 }
 
-// mostGoal is the longest goal in bytes: some pages, which fit into each request.
-const mostGoal = 8 << 10
-
-var errOff = errors.New("nothing is kept now; /resume ends that")
-
 // New returns the event that creates a task, or says why there can be none. It puts nothing on record:
 // whoever does calls [Runner.Wake] afterwards.
 func (r *Runner) New(o Order) (earshot.Event, error) {
@@ -208,9 +212,6 @@ func (r *Runner) New(o Order) (earshot.Event, error) {
 		Author: o.By.ID, To: []earshot.ParticipantID{o.By.ID}, Visibility: o.Visibility, Sources: o.Sources, Body: t,
 	}, err
 }
-
-// errChanged says that a decision no longer fits what is on record.
-var errChanged = errors.New("the task has changed meanwhile")
 
 // record puts what make returns of a task on record, in its room and for those who may see the task and
 // that, also when ctx ends. make sees the task as it is, and nothing changes in between.

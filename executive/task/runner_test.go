@@ -414,7 +414,7 @@ func TestPrivate(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, s := range d.wrote {
-			if !slices.Equal(s.Audience.Members, []earshot.ParticipantID{"ann"}) || s.Audience.Unknown || !slices.Contains(s.Rests(), kept[0].ID) {
+			if !slices.Equal(s.Audience.Members, annOnly.Members) || s.Audience.Unknown || !slices.Contains(s.Rests(), kept[0].ID) {
 				t.Errorf("a tool is used for %+v", s.Audience)
 			}
 		}

@@ -30,7 +30,6 @@ func (Projection) Create(ctx context.Context, tx *sql.Tx) error {
 			told     TEXT    NOT NULL DEFAULT '' -- the event that is still to tell something
 		) STRICT;
 		CREATE INDEX open_tasks ON tasks (n) WHERE ended = 0 OR told <> '';
-		CREATE INDEX untold_tasks ON tasks (told) WHERE told <> '';
 		CREATE TABLE task_events (sequence INTEGER PRIMARY KEY, task INTEGER NOT NULL) STRICT;
 		CREATE INDEX events_of_tasks ON task_events (task, sequence)`)
 }

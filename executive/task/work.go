@@ -98,8 +98,15 @@ func (w *work) think(ctx, asking context.Context, s *State) error {
 		return err
 	case len(calls) == 0 && text == "":
 		return errors.New("the model said nothing")
-	case len(calls) == 0:
-		return w.finish(ctx, s, text)
+	case len(calls) == 0 && len(text) <= mostTold:
+		return w.end(ctx, earshot.TaskDone, text, "")
+	case len(calls) == 0: // it is written to a file first, if the person may have files
+		given, _ := json.Marshal(map[string]string{"path": resultFile, "content": string(text)}) // which is always JSON
+		written, err := w.call(ctx, s, llm.Call{Tool: "write_file", Arguments: given}, "")
+		if err != nil {
+			return err
+		}
+		return w.end(ctx, earshot.TaskDone, text, map[bool]string{true: resultFile}[written])
 	case text != "":
 		err = w.step(ctx, earshot.Event{Body: earshot.Step{Act: earshot.StepCheckpoint, Text: cut(text, mostGoal)}})
 	}
@@ -108,15 +115,15 @@ func (w *work) think(ctx, asking context.Context, s *State) error {
 			return err
 		}
 		if c.Tool == askName {
-			given, wrong := tool.Arguments[arguments](c.Arguments)
-			return cmp.Or(wrong, w.inquire(ctx, "", cmp.Or(given.Text, "How shall I go on?")))
+			given, _ := tool.Arguments[arguments](c.Arguments)
+			return w.inquire(ctx, "", cmp.Or(given.Text, string(text), "How shall I go on?"))
 		}
 		_, err = w.call(ctx, s, c, "")
 	}
 	return err
 }
 
-// ask asks the model.
+// ask asks the model what it has to say, and what is to be called.
 func (w *work) ask(ctx context.Context, s *State) (_ earshot.Text, calls []llm.Call, err error) {
 	set := w.Settings()
 	engine, model := set.LLM.For(string(earshot.RoleTask), s.Engine, s.Model)
@@ -126,17 +133,16 @@ func (w *work) ask(ctx context.Context, s *State) (_ earshot.Text, calls []llm.C
 		Tools: append(w.Tools().For([]participants.Participant{w.by}), askTool), Temperature: set.Conversational.Temperature,
 		MaxTokens: min(mostAnswer, s.Budget.Tokens-s.Took.Tokens), Priority: llm.Memory, Origin: llm.Origin{Agent: string(w.agent), About: string(s.Event.ID)},
 	}) {
-		switch {
-		case err != nil:
+		if err != nil {
 			return "", nil, err
-		case d.Done != nil:
-			w.tokens += d.Done.PromptTokens + d.Done.ReplyTokens
-		case d.Call != nil && len(calls) < mostAtOnce:
-			c := *d.Call
-			c.Arguments = conversation.UnescapeJSON(c.Arguments) // the model repeats what it has read
-			calls = append(calls, c)
 		}
 		text.WriteString(d.Text)
+		if d.Done != nil {
+			w.tokens += d.Done.PromptTokens + d.Done.ReplyTokens
+		} else if d.Call != nil && len(calls) < mostAtOnce {
+			calls = append(calls, *d.Call)
+			calls[len(calls)-1].Arguments = conversation.UnescapeJSON(d.Call.Arguments) // the model repeats what it has read
+		}
 	}
 	return earshot.Text(strings.TrimSpace(conversation.Unescape(text.String()))), calls, nil
 }
@@ -188,10 +194,13 @@ func (w *work) call(ctx context.Context, s *State, c llm.Call, intent earshot.Ev
 			return row.Do(ctx, scope, given)
 		}
 	}
+	audience := earshot.Audience{ // who will know what comes of it
+		Room: s.Event.Room, Members: s.Visibility.Members, Agents: []earshot.ParticipantID{w.Speaker(s.Event.Room)}, Unknown: s.Visibility.Scope != earshot.Private,
+	}
 	began := w.Now()
 	o := table.Do(context.WithoutCancel(ctx), tool.Scope{
 		Agent: w.agent, Home: s.Path, Room: s.Event.Room, About: s.Event.ID, Askers: []participants.Participant{w.by},
-		Audience: s.audience(w.Speaker(s.Event.Room)), Visibility: s.Visibility, Rests: func() []earshot.EventID { return s.Sources }, Budget: new(tool.Budget),
+		Audience: audience, Visibility: s.Visibility, Rests: func() []earshot.EventID { return s.Sources }, Budget: new(tool.Budget),
 	}, c)
 	w.took += w.Now().Sub(began)
 	switch {
@@ -207,29 +216,6 @@ func (w *work) call(ctx context.Context, s *State, c llm.Call, intent earshot.Ev
 	s.rest(o.Sources...)
 	s.Visibility = s.Visibility.And(o.Visibility)
 	return !b.Failed, w.step(ctx, earshot.Event{Visibility: o.Visibility, Sources: o.Sources, Body: b})
-}
-
-// audience returns who will know what comes of the task.
-func (s *State) audience(speaker earshot.ParticipantID) earshot.Audience {
-	a := earshot.Audience{Room: s.Event.Room, Agents: []earshot.ParticipantID{speaker}, Unknown: s.Visibility.Scope != earshot.Private}
-	if !a.Unknown {
-		a.Members = slices.DeleteFunc(slices.Clone(s.Visibility.Members), func(id earshot.ParticipantID) bool { return id == speaker })
-	}
-	return a
-}
-
-// finish ends the task with its result. One that is too long to be told is written to a file first, if
-// the person may have files.
-func (w *work) finish(ctx context.Context, s *State, text earshot.Text) error {
-	if len(text) <= mostTold {
-		return w.end(ctx, earshot.TaskDone, text, "")
-	}
-	given, _ := json.Marshal(map[string]string{"path": resultFile, "content": string(text)}) // which is always JSON
-	written, err := w.call(ctx, s, llm.Call{Tool: "write_file", Arguments: given}, "")
-	if err != nil {
-		return err
-	}
-	return w.end(ctx, earshot.TaskDone, text, map[bool]string{true: resultFile}[written])
 }
 
 // end ends the task.
