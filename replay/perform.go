@@ -51,6 +51,10 @@ func (h *simulation) perform(ctx context.Context, s step) {
 		if foreign(e) && len(e.Sources) == 0 {
 			h.again(ctx, e)
 		}
+	case earshot.Finding:
+		if b.Thought == "" { // it was made beside the room
+			h.again(ctx, e)
+		}
 	case earshot.Attribution:
 		h.again(ctx, e)
 	case earshot.Actor:
