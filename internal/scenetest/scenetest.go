@@ -271,7 +271,7 @@ func (s *Scene) perform(ctx context.Context) (*performance, error) {
 		cfg.Cameras = sight
 	}
 	notes := s.memory(journal, model, people, &cfg)
-	work, err := s.tasks(dir, model, people, &cfg)
+	work, err := s.tasks(ctx, dir, model, people, &cfg)
 	if err != nil {
 		return nil, err
 	}

@@ -26,12 +26,12 @@ type tasks struct {
 }
 
 // tasks lets agents work on tasks, if that is enabled.
-func (s *Scene) tasks(dir string, m llm.Service, people *participants.Registry, cfg *room.Config) (t *tasks, err error) {
+func (s *Scene) tasks(ctx context.Context, dir string, m llm.Service, people *participants.Registry, cfg *room.Config) (t *tasks, err error) {
 	t = new(tasks)
 	if !s.Config.Task.Enabled {
 		return t, nil
 	}
-	t.Store, err = store.Open(context.Background(), store.Config{
+	t.Store, err = store.Open(ctx, store.Config{
 		Directory: filepath.Join(dir, "journal"), NewID: cfg.NewID, Log: slog.New(slog.DiscardHandler), Projections: []earshot.Projection{task.Projection{}},
 	})
 	files := cfg.Tools
