@@ -200,6 +200,8 @@ func (r *Runner) New(o Order) (earshot.Event, error) {
 		err = errors.New("a task is done with the rights of a person; say who you are with --identity NAME")
 	case o.By.ByVoice || o.By.Voice():
 		err = errors.New("a voice proves nothing, and a task is done with the rights of whom it is for; write it")
+	case !o.Visibility.AllowsAgent(r.Speaker(o.Room)):
+		err = errors.New("the main agent of the room could not tell what comes of it; ask that one")
 	case r.open >= set.Most:
 		err = fmt.Errorf("%d tasks are open, and no more are possible (executive.task.most); cancel one", r.open)
 	}

@@ -285,7 +285,14 @@ func TestTask(t *testing.T) {
 		if said := d.says(bob, "1 answer red"); !strings.Contains(said, "only whom it is for") {
 			t.Errorf("Bob answers: %q", said)
 		}
+		d.deaf = true
 		d.says(ann, "1 answer blue")
+		if told := d.told(); len(told) != 1 {
+			t.Errorf("a room that takes nothing in was told %q", told)
+		}
+		d.deaf = false
+		time.Sleep(2 * time.Minute)
+		synctest.Wait()
 		told := d.told()
 		if len(told) != 2 || told[1] != `The task "paint the fence" is done: It is painted.` || !slices.Equal(d.made, []string{`recall {"q":1}`, `act {"n":1}`}) {
 			t.Fatalf("it made %q and tells %q", d.made, told)
@@ -417,6 +424,9 @@ func TestPrivate(t *testing.T) {
 			if !slices.Equal(s.Audience.Members, annOnly.Members) || s.Audience.Unknown || !slices.Contains(s.Rests(), kept[0].ID) {
 				t.Errorf("a tool is used for %+v", s.Audience)
 			}
+		}
+		if _, err := d.run.New(Order{By: ann, Visibility: earshot.Visibility{Scope: earshot.Private, Members: []earshot.ParticipantID{"ann", "coder"}}, Task: earshot.Task{Text: "hide"}}); err == nil {
+			t.Error("there is a task that nobody can tell of")
 		}
 		if a, err := use(ann, `{"action":"list"}`); err != nil || !strings.Contains(string(a.Text), "over done: hide the swordfish") || a.Visibility.Scope != earshot.Private || len(a.Sources) == 0 {
 			t.Errorf("Ann is told %q for %v, %v", string(a.Text), a.Visibility, err)
