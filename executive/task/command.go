@@ -75,7 +75,12 @@ func (r *Runner) Tool() tool.Tool {
 func (r *Runner) grant(ctx context.Context, o Order, to earshot.Audience, given arguments) (said string, shown []State, err error) {
 	var started earshot.EventID
 	if o.Task.Text = earshot.Text(given.Text); given.Action == "start" {
-		started, err = r.start(ctx, o)
+		var e earshot.Event
+		if e, err = r.New(o); err == nil {
+			_, err = r.Journal.Do(ctx, func(earshot.View) ([]earshot.Event, error) { return []earshot.Event{e}, nil })
+		}
+		started = e.ID
+		r.Wake()
 	}
 	all, bad := r.read(ctx, inRoom, o.Room, o.Room)
 	if err = cmp.Or(err, bad); err != nil {
@@ -103,16 +108,6 @@ func (r *Runner) grant(ctx context.Context, o Order, to earshot.Audience, given 
 	}
 }
 
-// start puts a new task on record.
-func (r *Runner) start(ctx context.Context, o Order) (earshot.EventID, error) {
-	e, err := r.New(o)
-	if err == nil {
-		_, err = r.Journal.Do(ctx, func(earshot.View) ([]earshot.Event, error) { return []earshot.Event{e}, nil })
-	}
-	r.Wake()
-	return e.ID, err
-}
-
 // change puts on record what a person does to a task.
 func (r *Runner) change(ctx context.Context, o Order, id earshot.EventID, act earshot.Act) error {
 	text := earshot.Text(strings.TrimSpace(string(o.Task.Text)))
@@ -122,7 +117,7 @@ func (r *Runner) change(ctx context.Context, o Order, id earshot.EventID, act ea
 		case o.By.ID == "" || o.By.ID != s.Whose() && !o.By.Can(participants.Operate) || o.By.ByVoice || o.By.Voice():
 			why = "only whom it is for and operators can change a task, in writing; ask them"
 		case text != "" && r.Mode(s.Event.Room) == earshot.OffRecord:
-			return earshot.Event{}, errOff
+			why = errOff.Error()
 		case s.Over:
 			why = "the task is over; /task start GOAL sets another"
 		case len(text) > mostGoal || speaks && text == "":

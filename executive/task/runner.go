@@ -23,7 +23,7 @@ import (
 // Config is what a runner needs. The functions are safe for concurrent use.
 type Config struct {
 	Journal  agents.Journal
-	Agents   Agents
+	Agents   *agents.Directory
 	Tools    func() tool.Table
 	Model    llm.Service
 	Settings func() executive.Config
@@ -34,13 +34,6 @@ type Config struct {
 	NewID    func() earshot.EventID
 	Now      func() time.Time
 	Log      *slog.Logger
-}
-
-// Agents are those that work on tasks, such as an [agents.Directory].
-type Agents interface {
-	List() []agents.Record
-	Hire(ctx context.Context, by earshot.ParticipantID, path earshot.Path) (agents.Record, error)
-	Finish(ctx context.Context, by, id earshot.ParticipantID) error
 }
 
 // A Runner works on tasks. Its methods are safe for concurrent use; Run is called once.

@@ -36,14 +36,15 @@ var (
 
 // A den is a runner with a real journal, and tools and a model of its own.
 type den struct {
-	t     *testing.T
-	dir   string
-	store *store.Store
-	run   *Runner
-	stop  func()
-	model func(*llm.Request) ([]llm.Call, string, error)
-	slot  llm.Service // in place of that, if set
-	set   executive.Config
+	t      *testing.T
+	dir    string
+	store  *store.Store
+	agents *agents.Directory
+	run    *Runner
+	stop   func()
+	model  func(*llm.Request) ([]llm.Call, string, error)
+	slot   llm.Service // in place of that, if set
+	set    executive.Config
 
 	mu    sync.Mutex
 	n     int
@@ -54,7 +55,6 @@ type den struct {
 	deaf  bool               // the room takes nothing in
 	mode  earshot.Mode
 	gone  bool // Ann
-	hired map[earshot.Path]bool
 }
 
 func newDen(t *testing.T, dir string, model func(*llm.Request) ([]llm.Call, string, error)) *den {
@@ -65,13 +65,16 @@ func newDen(t *testing.T, dir string, model func(*llm.Request) ([]llm.Call, stri
 }
 
 func (d *den) open() {
-	s, err := store.Open(context.Background(), store.Config{Directory: d.dir, NewID: d.id, Log: slog.New(slog.DiscardHandler), Projections: []earshot.Projection{Projection{}}})
+	s, err := store.Open(context.Background(), store.Config{Directory: d.dir, NewID: d.id, Log: slog.New(slog.DiscardHandler), Projections: []earshot.Projection{agents.Projection{}, Projection{}}})
 	if err != nil {
 		d.t.Fatal(err)
 	}
 	d.store = s
+	if d.agents, err = agents.Open(context.Background(), agents.Setup{Journal: s, Main: earshot.Profile{Name: "Earshot"}, Now: time.Now, NewID: d.id}); err != nil {
+		d.t.Fatal(err)
+	}
 	d.run = NewRunner(Config{
-		Journal: d, Agents: d, Tools: d.tools, Model: d, Settings: func() executive.Config { return d.set },
+		Journal: d, Agents: d.agents, Tools: d.tools, Model: d, Settings: func() executive.Config { return d.set },
 		Person: func(id earshot.ParticipantID) (participants.Participant, bool) {
 			return map[earshot.ParticipantID]participants.Participant{"ann": ann, "bob": bob}[id], !d.gone
 		},
@@ -107,35 +110,6 @@ func (d *den) Do(ctx context.Context, decide func(earshot.View) ([]earshot.Event
 		d.reach("kept " + string(acts[0]))
 	}
 	return kept, err
-}
-
-// List implements [Agents]: there is one for each path that was hired and not finished.
-func (d *den) List() (all []agents.Record) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	for path := range d.hired {
-		all = append(all, agents.Record{Path: path, Kind: earshot.PathTask, ID: earshot.ParticipantID(path)})
-	}
-	return all
-}
-
-// Hire implements [Agents].
-func (d *den) Hire(_ context.Context, by earshot.ParticipantID, path earshot.Path) (agents.Record, error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.hired == nil {
-		d.hired = make(map[earshot.Path]bool)
-	}
-	d.hired[path] = true
-	return agents.Record{ID: earshot.ParticipantID(path)}, nil
-}
-
-// Finish implements [Agents].
-func (d *den) Finish(_ context.Context, _, id earshot.ParticipantID) error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	delete(d.hired, earshot.Path(id))
-	return nil
 }
 
 // Look implements [Journal].
@@ -304,8 +278,8 @@ func TestTask(t *testing.T) {
 		if said := d.says(ann, "show 1"); !strings.Contains(said, "over done: paint the fence (2 calls, 440 tokens") || !strings.Contains(said, "It is painted.") {
 			t.Errorf("it shows %q", said)
 		}
-		if id := d.wrote[0].About; d.run.Open(t.Context(), id) || len(d.hired) > 0 || d.wrote[0].Agent == "" {
-			t.Errorf("%s is open, with agents %v", id, d.hired)
+		if id := d.wrote[0].About; d.run.Open(t.Context(), id) || len(d.agents.List()) != 1 || d.wrote[0].Agent == "" {
+			t.Errorf("%s is open, with agents %v", id, d.agents.List())
 		}
 	})
 }

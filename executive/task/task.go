@@ -23,7 +23,6 @@ import (
 // A Move is what is to be done next on a task.
 type Move string
 
-// The moves.
 const (
 	Rest    Move = "rest"    // nothing: it is over, paused, or waits for a person
 	Tell    Move = "tell"    // say what is still untold
@@ -138,11 +137,6 @@ func (s *State) Next() Move {
 // Whose returns whom the task is for.
 func (s *State) Whose() earshot.ParticipantID { return append(s.Event.To, s.Event.Author)[0] }
 
-const (
-	mostTold  = 1500 // bytes of what is told of a task: a screen, and some minutes aloud
-	mostTitle = 60   // bytes of its goal in front of that
-)
-
 // tells returns what is still untold, and what it answers.
 func (s *State) tells() (text earshot.Text, answers earshot.EventID) {
 	title := earshot.Text("The task \"" + line(s.Text, mostTitle) + "\"")
@@ -173,6 +167,9 @@ func cut(t earshot.Text, most int) earshot.Text {
 }
 
 const (
+	mostTold  = 1500 // bytes of what is told of a task: a screen, and some minutes aloud
+	mostTitle = 60   // bytes of its goal in front of that
+
 	// What the model reads of the steps so far: enough for it to go on, and no more than the context of
 	// a small model holds beside the tools.
 	mostSteps = 24

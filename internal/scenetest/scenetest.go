@@ -275,7 +275,6 @@ func (s *Scene) perform(ctx context.Context) (*performance, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer work.end()
 	if s.Agents != nil {
 		seats := s.seats()
 		cfg.Agents, cfg.Recall = func() []agents.Record { return seats }, recall(journal)
@@ -288,14 +287,12 @@ func (s *Scene) perform(ctx context.Context) (*performance, error) {
 		house.room.Enter(&testkit.Voice{Called: "loudspeaker", Every: breath, Aloud: true}, earshot.Audience{Unknown: true})
 	}
 	var running sync.WaitGroup
+	tasks := work(house.room)
+	running.Go(func() { tasks(ctx) })
 	running.Go(func() { house.room.Run(ctx) })
 	if notes != nil {
 		notes.Room = func(earshot.RoomID) (memory.Room, bool) { return house.room, true }
 		running.Go(func() { notes.Run(ctx) })
-	}
-	if work.runner != nil {
-		work.room = house.room
-		running.Go(func() { work.runner.Run(ctx) })
 	}
 	var playing errgroup.Group
 	for _, f := range s.films {
