@@ -61,11 +61,8 @@ func (r *Runner) Wake() {
 }
 
 const (
-	// look is how often the runner looks unasked, for tasks that were forgotten or are to be tried again,
-	// and how long a task waits whose model, room or disk failed.
-	look = time.Minute
-
-	mostGoal = 8 << 10 // bytes of a goal: some pages, which fit into each request
+	look     = time.Minute // between looks for what was forgotten, and before what failed is tried again
+	mostGoal = 8 << 10     // bytes of a goal: some pages, which fit into each request
 )
 
 var (
@@ -179,8 +176,8 @@ type Order struct {
 func (r *Runner) New(o Order) (earshot.Event, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	set, id, t, goal := r.Settings().Task, r.NewID(), o.Task, strings.TrimSpace(string(o.Task.Text))
 	o.Room = cmp.Or(o.Room, earshot.Desk)
+	set, id, t, goal := r.Settings().Task, r.NewID(), o.Task, strings.TrimSpace(string(o.Task.Text))
 	path, err := agents.PathOf(string(participants.Owner), earshot.PathTask, strings.ToLower(string(id)))
 	switch {
 	case !set.Enabled:

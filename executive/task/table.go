@@ -97,12 +97,10 @@ func read(ctx context.Context, v earshot.View, where string, args ...any) (all [
 		if err != nil {
 			return nil, fmt.Errorf("reading tasks: %w", err)
 		}
-		if created {
+		if created { // as the first of its events is
 			all = append(all, row)
 		}
-		if len(all) > 0 {
-			all[len(all)-1].Apply(e)
-		}
+		all[len(all)-1].Apply(e)
 	}
 	return all, rows.Err()
 }

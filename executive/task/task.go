@@ -143,10 +143,8 @@ func (s *State) tells() (text earshot.Text, answers earshot.EventID) {
 	if !s.Over {
 		return title + " needs an answer: " + cut(s.Question.Text, mostTold), s.Question.ID
 	}
-	text = title + " is done: " + cut(s.End.Text, mostTold)
-	if s.End.Act == earshot.TaskFailed {
-		text = title + " has come to nothing: " + cut(s.End.Text, mostTold)
-	}
+	became := map[bool]earshot.Text{true: " is done: ", false: " has come to nothing: "}
+	text = title + became[s.End.Act == earshot.TaskDone] + cut(s.End.Text, mostTold)
 	if s.End.File != "" {
 		text += earshot.Text("\nThe whole is in the file " + s.End.File + " of " + string(s.Path) + ".")
 	}

@@ -18,11 +18,10 @@ import (
 )
 
 const (
-	burst      = 4                  // times in a row that the model is asked for one task, while others may wait
-	mostAnswer = 4096               // tokens, some pages, where an answer of the model is broken off
-	mostAtOnce = 8                  // calls of one answer that are made
-	resultFile = "result.md"        // where a result is written that is too long to be told
-	fresh      = 7 * 24 * time.Hour // how long a question or a result is worth telling
+	burst      = 4           // times in a row that the model is asked for one task, while others may wait
+	mostAnswer = 4096        // tokens, some pages, where an answer of the model is broken off
+	mostAtOnce = 8           // calls of one answer that are made
+	resultFile = "result.md" // where a result is written that is too long to be told
 )
 
 // A work is what is under way on one task. It belongs to one goroutine.
@@ -49,7 +48,6 @@ func (w *work) run(ctx, asking context.Context) error {
 		if next != Rest && next != Tell {
 			err = w.arrive(ctx, s)
 		}
-		b := s.Call
 		switch {
 		case err != nil:
 		case next == Tell:
@@ -58,10 +56,10 @@ func (w *work) run(ctx, asking context.Context) error {
 			asked++
 			err = w.think(ctx, asking, s)
 		case next == Repeat:
-			_, err = w.call(ctx, s, llm.Call{Tool: b.Tool, Arguments: json.RawMessage(b.Arguments)}, b.ID)
+			_, err = w.call(ctx, s, llm.Call{Tool: s.Call.Tool, Arguments: json.RawMessage(s.Call.Arguments)}, s.Call.ID)
 		case next == Inquire:
-			err = w.inquire(ctx, b.ID, fmt.Sprintf("earshot ended while I used %s with %s, and I do not know whether it was done. Was it? And shall I do it again?",
-				b.Tool, string(cut(b.Arguments, 300))))
+			err = w.inquire(ctx, s.Call.ID, fmt.Sprintf("earshot ended while I used %s with %s, and I do not know whether it was done. Was it? And shall I do it again?",
+				s.Call.Tool, string(cut(s.Call.Arguments, 300))))
 		case next == GiveUp:
 			err = w.end(ctx, earshot.TaskFailed, "what it may take is used up. "+s.Where, "")
 		default:
@@ -237,6 +235,6 @@ func (w *work) tell(ctx context.Context, s *State) error {
 	return w.Keep(ctx, earshot.Event{
 		ID: s.Untold, At: w.Now(), Room: s.Event.Room, From: earshot.Handle{Provider: "earshot", ID: string(earshot.KindFinding)},
 		Author: w.Speaker(s.Event.Room), To: s.Event.To, Visibility: s.Visibility, Sources: s.Sources,
-		Body: earshot.Finding{Text: text, Confidence: 1, Worth: true, Until: w.Now().Add(fresh), Answers: answers},
+		Body: earshot.Finding{Text: text, Confidence: 1, Worth: true, Until: w.Now().Add(7 * 24 * time.Hour), Answers: answers},
 	})
 }

@@ -100,14 +100,11 @@ func (b *Directory) Spawn(ctx context.Context, by earshot.ParticipantID, parent 
 func (b *Directory) Hire(ctx context.Context, by earshot.ParticipantID, path earshot.Path) (Record, error) {
 	r, err := b.Resolve(ctx, path)
 	at, _ := ParsePath(path)
-	if !errors.Is(err, ErrUnknown) || !hired(at.Kind) {
+	if !errors.Is(err, ErrUnknown) || at.Kind != earshot.PathTask && at.Kind != earshot.PathCron {
 		return r, err
 	}
 	return b.birth(ctx, by, Record{User: earshot.ParticipantID(at.User), Kind: at.Kind}, exactly(path))
 }
-
-// hired reports whether agents of a kind are made by [Directory.Hire].
-func hired(k earshot.PathKind) bool { return k == earshot.PathTask || k == earshot.PathCron }
 
 // Change applies edit to an agent's profile. Only somebody who may operate the daemon may do it,
 // and not to an agent from the configuration.

@@ -310,3 +310,30 @@ func TestTarget(t *testing.T) {
 		}
 	}
 }
+
+// TestHire: an agent for a task is made for somebody without rights, once, and ended for good when its work
+// is done. Others are not made that way.
+func TestHire(t *testing.T) {
+	h := newHouse(t)
+	r, err := h.book.Hire(t.Context(), ann.ID, "/owner/task/x")
+	if err != nil || r.Kind != earshot.PathTask || r.Role != earshot.RoleTask || r.Name != "" {
+		t.Fatalf("it is %+v, %v", r, err)
+	}
+	if again, err := h.book.Hire(t.Context(), ann.ID, r.Path); err != nil || again.ID != r.ID {
+		t.Errorf("the second time it is %+v, %v", again, err)
+	}
+	for _, path := range []earshot.Path{"/owner/agent/y", "/owner/subuser/y", "/owner/task/x/sub/0", "nowhere"} {
+		if r, err := h.book.Hire(t.Context(), ann.ID, path); err == nil {
+			t.Errorf("at %s there is %+v", path, r)
+		}
+	}
+	if err := h.book.Clear(t.Context()); err != nil || !slices.ContainsFunc(h.book.List(), func(a agents.Record) bool { return a.ID == r.ID }) {
+		t.Errorf("after a start it is gone, %v", err)
+	}
+	if err := h.book.Finish(t.Context(), ann.ID, r.ID); err != nil {
+		t.Fatal(err)
+	}
+	if r, err := h.book.Hire(t.Context(), ann.ID, r.Path); !errors.Is(err, agents.ErrDead) {
+		t.Errorf("after its end it is %+v, %v", r, err)
+	}
+}

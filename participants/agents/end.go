@@ -22,7 +22,7 @@ func (b *Directory) End(ctx context.Context, by participants.Participant, id ear
 // Finish ends a spawned agent or one that was hired, with all agents below it, because its work is done.
 // by is who requested it.
 func (b *Directory) Finish(ctx context.Context, by, id earshot.ParticipantID) error {
-	if r, ok := b.ByID(id); ok && !r.Kind.Below() && !hired(r.Kind) {
+	if r, ok := b.ByID(id); ok && !r.Kind.Below() && r.Kind != earshot.PathTask && r.Kind != earshot.PathCron {
 		return participants.Refuse(ErrNotYours, fmt.Sprintf("%s was not spawned", r.Name), "ask the owner to end it: earshot agents end")
 	}
 	return b.end(ctx, by, id)
