@@ -96,7 +96,7 @@ func (r *Runner) survey(ctx context.Context, running *sync.WaitGroup) error {
 	set, opened, goes, alive := r.Settings(), len(all), make(map[earshot.EventID]bool), make(map[earshot.Path]bool)
 	all = slices.DeleteFunc(all, func(s State) bool {
 		next := s.Next()
-		goes[s.Event.ID] = next == Tell || next != Rest && set.Enabled && set.Task.Enabled && r.Mode(s.Event.Room).Answers()
+		goes[s.Event.ID] = next != Rest && r.Mode(s.Event.Room).Answers() && (next == Tell || set.Enabled && set.Task.Enabled)
 		alive[s.Path] = !s.Over
 		return !goes[s.Event.ID]
 	})
