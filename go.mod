@@ -24,6 +24,7 @@ require (
 	github.com/ollama/ollama v0.17.4
 	github.com/prometheus/client_golang v1.23.2
 	github.com/rivo/uniseg v0.4.7
+	github.com/robfig/cron/v3 v3.0.1
 	github.com/rogpeppe/go-internal v1.16.0
 	github.com/thomas-vilte/dave-go v0.5.1
 	github.com/thomas-vilte/mls-go v1.6.0

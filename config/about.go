@@ -132,6 +132,10 @@ var about = map[string]note{
 	"executive.task.tokens":          {class: Turn, effect: "How many tokens one task may read and write; then it ends with what it knows. This and the next two hold for tasks that are set from then on."},
 	"executive.task.time_seconds":    {class: Turn, effect: "How long one task may be worked on, without waiting for people."},
 	"executive.task.calls":           {class: Turn, effect: "How many calls of tools one task may make."},
+	"executive.schedule":             {effect: "What is done by the clock: /every, earshot cron. See docs/agents.md."},
+	"executive.schedule.enabled":     {class: Turn, effect: "Does it. Without it nothing new can be set, and what is due meanwhile counts as missed."},
+	"executive.schedule.most":        {class: Turn, effect: "How many schedules one person can have."},
+	"executive.schedule.zone":        {class: Turn, effect: "By which clocks, if a schedule names none: a zone of the IANA database, such as Europe/Berlin. Empty means that of the machine, wherever it is."},
 	"executive.tools.workspace":      {class: Restart, effect: "The absolute path of the folder that holds the folder of each agent. An agent reads and writes nothing outside its own. Empty means workspaces, beside store.directory."},
 
 	"external_actors": {effect: "Who may come in from outside: people, and programs that talk. See docs/people.md."},

@@ -5,6 +5,7 @@ import (
 	"earshot/executive/memory"
 	"earshot/executive/reason"
 	"earshot/executive/remind"
+	"earshot/executive/schedule"
 	"earshot/executive/task"
 	"earshot/participants/agents"
 	"earshot/store"
@@ -21,6 +22,6 @@ var (
 // views that other packages keep of it.
 func (c *Config) Journal() store.Config {
 	is := c.Store
-	is.Projections, is.Heeded, is.Unheeded = []earshot.Projection{agents.Projection{}, remind.Projection{}, memory.Projection{}, task.Projection{}}, heeded, unheeded
+	is.Projections, is.Heeded, is.Unheeded = []earshot.Projection{agents.Projection{}, remind.Projection{}, memory.Projection{}, schedule.Projection{}, task.Projection{}}, heeded, unheeded
 	return is
 }

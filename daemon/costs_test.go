@@ -42,13 +42,16 @@ func thinks(t *testing.T, dir string, most int) *thinker {
 }
 
 // running returns a daemon that runs.
-func running(t *testing.T, cfg *config.Config) *thinker {
+func running(t *testing.T, cfg *config.Config, prepare ...func(*Daemon)) *thinker {
 	t.Helper()
 	d, err := Open(t.Context(), cfg, Options{Account: earshot.Handle{Provider: "console", ID: "1"}, Name: "ann"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	d.costs.PowerSupplies = filepath.Join(filepath.Dir(cfg.Store.Directory), "supplies") // does not exist yet
+	for _, change := range prepare {
+		change(d)
+	}
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan struct{})
 	go func() {

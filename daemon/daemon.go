@@ -30,6 +30,7 @@ import (
 	"earshot/daemon/health"
 	"earshot/executive/memory"
 	"earshot/executive/room"
+	"earshot/executive/schedule"
 	"earshot/executive/task"
 	"earshot/internal/discord/bot"
 	"earshot/internal/logfile"
@@ -79,6 +80,8 @@ type Daemon struct {
 	previews forgetPreviews // previews of what would be forgotten
 	memory   *memory.Index  // what the agents remember
 	tasks    *task.Runner   // what agents do beside the talk
+
+	schedules *schedule.Runner // what is done by the clock
 
 	mu       sync.Mutex
 	works    []string
@@ -174,6 +177,7 @@ func (d *Daemon) openJournal(ctx context.Context, c store.Config) (err error) {
 	}
 	d.openEraser()
 	d.openTasks()
+	d.openSchedules()
 	all, err := d.openRooms(ctx)
 	if err != nil {
 		return errors.Join(err, d.store.Close())
@@ -335,6 +339,7 @@ func (d *Daemon) RunWith(ctx context.Context, l net.Listener, settle func() []pr
 	rest.Go(func() { d.expire(ctx) })
 	rest.Go(func() { d.keepMemory(ctx) })
 	rest.Go(func() { d.tasks.Run(ctx) })
+	rest.Go(func() { d.schedules.Run(ctx) })
 	rest.Go(func() { d.writeCosts(ctx) })
 	rest.Go(func() { d.watchdog(d.options.Notifier).Run(ctx) })
 	g.Go(func() error {

@@ -199,7 +199,7 @@ func (d *Daemon) recall(ctx context.Context, id earshot.RoomID, agent earshot.Pa
 
 // tools are the tools of agents besides those that a room provides.
 func (d *Daemon) tools() tool.Table {
-	return append(d.eraser.Files.Tools(), tool.Recall(recollection{d.store}, d.people.Name), d.remembered().Tool(), d.tasks.Tool())
+	return append(d.eraser.Files.Tools(), tool.Recall(recollection{d.store}, d.people.Name), d.remembered().Tool(), d.tasks.Tool(), d.schedules.Tool())
 }
 
 // Workspaces returns the workspaces of all agents.
@@ -246,7 +246,7 @@ func (d *Daemon) notifyElsewhere(from executive.Room, who earshot.ParticipantID,
 
 // commandsIn returns the commands that a room has besides its own.
 func (d *Daemon) commandsIn(is executive.Room) command.Table {
-	kept := slices.Concat(d.forgetTable(is), command.Table{d.remembered().Command(is.ID), d.tasks.Command(is.ID)}, d.costTable(), d.modelTable(), d.reloadTable())
+	kept := slices.Concat(d.forgetTable(is), command.Table{d.remembered().Command(is.ID), d.tasks.Command(is.ID), d.schedules.Command(is.ID)}, d.costTable(), d.modelTable(), d.reloadTable())
 	if is.Provider != access.Discord {
 		return kept
 	}

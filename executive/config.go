@@ -55,6 +55,7 @@ type Config struct {
 	Tools          Tools            `yaml:"tools"`
 	Memory         Memory           `yaml:"memory"`
 	Task           Task             `yaml:"task"`
+	Schedule       Schedule         `yaml:"schedule"`
 }
 
 // Conversational is how the agent talks.
@@ -278,6 +279,7 @@ func DefaultConfig() Config {
 		Tools:        Tools{Enabled: true},
 		Memory:       Memory{Enabled: true, Quiet: 60, MostTokens: 600},
 		Task:         Task{Most: 32, AtOnce: 2, Tokens: 300_000, Time: 4 * 3600, Calls: 200},
+		Schedule:     Schedule{Enabled: true, Most: 20},
 	}
 }
 

@@ -50,6 +50,7 @@ type commands struct {
 	Speakers speakersCommand `cmd:"" help:"List the known voices; name, keep and forget them."`
 	Tasks    tasksCommand    `cmd:"" help:"Set, list, follow, steer and cancel work that goes on beside the talk."`
 	Memory   memoryCommand   `cmd:"" help:"Show, correct and forget what is remembered of earlier talk."`
+	Cron     cronCommand     `cmd:"" help:"List, add, run, pause and remove what is done by the clock."`
 	Forget   forgetCommand   `cmd:"" help:"Forget a person, a time span or single events, with everything derived from them."`
 	Token    tokenCommand    `cmd:"" help:"Create and revoke the tokens by which people prove who they are."`
 	Export   exportCommand   `cmd:"" help:"Export what was said to a file, to read or to import elsewhere."`

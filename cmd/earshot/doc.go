@@ -158,6 +158,7 @@
 //     ([earshot/executive/reason] has every reason that the journal knows),
 //     [earshot/executive/question] is what it answers, and the order in which that is done,
 //     [earshot/executive/seat] is the agent in this room, [earshot/executive/dialogue] what it remembers,
+//     [earshot/executive/schedule] what is done by the clock,
 //     [earshot/executive/memory] what is left of it when that has forgotten,
 //     [earshot/executive/task] is work that goes on beside the talk,
 //     [earshot/executive/prompt] builds what its model is asked and says what that rests on,

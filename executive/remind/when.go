@@ -49,7 +49,7 @@ func Parse(now time.Time, text string) (at time.Time, of string, err error) {
 			return at, "", errOnce
 		}
 		at, err = p.resolve()
-		return at, subject(append(slices.Clone(before), behind...)), err
+		return at, Subject(append(slices.Clone(before), behind...)), err
 	}
 	if len(words) > 0 && repeats(words[0]) {
 		return at, "", errOnce
@@ -69,7 +69,7 @@ func plainly(word string) string {
 	return word
 }
 
-var errOnce = errors.New("a reminder cannot repeat; write one time, such as tomorrow 9am")
+var errOnce = errors.New("a reminder cannot repeat; write one time, such as tomorrow 9am, or have it done again and again with /every")
 
 func noTime(now time.Time) error {
 	return fmt.Errorf("that is not a time; write 10m, in an hour and a half, at 17:30, tomorrow 9am, on friday at noon, or %s", now.Local().Add(24*time.Hour).Format("2006-01-02 15:04"))
@@ -79,8 +79,8 @@ func repeats(word string) bool {
 	return slices.Contains([]string{"every", "each", "daily", "weekly"}, strings.ToLower(word))
 }
 
-// subject returns what somebody is to be reminded of, without the word that joins it to the time.
-func subject(words []string) string {
+// Subject returns what somebody is to be reminded of, without the word that joins it to the time.
+func Subject(words []string) string {
 	if len(words) > 1 && slices.Contains([]string{"to", "that", "about", "of", "-", ":"}, strings.ToLower(words[0])) {
 		words = words[1:]
 	}

@@ -42,7 +42,7 @@ func (r *Runner) Command(room earshot.RoomID) command.Command {
 			} else if n, err := strconv.Atoi(second); err == nil && first != "start" {
 				given = arguments{first, n, text}
 			}
-			said, _, err := r.grant(ctx, Order{By: c.By, Room: room, Visibility: earshot.Visibility{Scope: earshot.Public}}, c.Audience, given)
+			said, _, err := r.grant(ctx, c.By, earshot.Event{Room: room, Visibility: earshot.Visibility{Scope: earshot.Public}}, c.Audience, given)
 			return said, err
 		},
 	}
@@ -62,7 +62,7 @@ func (r *Runner) Tool() tool.Tool {
 			if len(s.Askers) != 1 {
 				return a, tool.Refuse("a task is for one person, and several ask here; one of them can write /task")
 			}
-			said, shown, err := r.grant(ctx, Order{By: s.Askers[0], Room: s.Room, Visibility: s.Visibility, Sources: s.Rests()}, s.Audience, given)
+			said, shown, err := r.grant(ctx, s.Askers[0], earshot.Event{Room: s.Room, Visibility: s.Visibility, Sources: s.Rests()}, s.Audience, given)
 			a.Text, a.Visibility = earshot.Text(said), s.Visibility
 			for _, t := range shown {
 				a.Visibility, a.Sources = a.Visibility.And(t.Visibility), append(a.Sources, t.Sources...)
@@ -72,17 +72,20 @@ func (r *Runner) Tool() tool.Tool {
 }
 
 // grant does what somebody wants, and returns what to tell an audience, and the tasks of which that tells.
-func (r *Runner) grant(ctx context.Context, o Order, to earshot.Audience, given arguments) (said string, shown []State, err error) {
+// from has the room in which they want it, who may see that, and what it rests on.
+func (r *Runner) grant(ctx context.Context, by participants.Participant, from earshot.Event, to earshot.Audience, given arguments) (said string, shown []State, err error) {
 	var started earshot.EventID
-	if o.Task.Text = earshot.Text(given.Text); given.Action == "start" {
+	if given.Action == "start" {
+		draft := from
+		draft.Body = earshot.Task{Text: earshot.Text(given.Text)}
 		var e earshot.Event
-		if e, err = r.New(o); err == nil {
+		if e, err = r.New(by, draft); err == nil {
 			_, err = r.Journal.Do(ctx, func(earshot.View) ([]earshot.Event, error) { return []earshot.Event{e}, nil })
 		}
 		started = e.ID
 		r.Wake()
 	}
-	all, bad := r.read(ctx, inRoom, o.Room, o.Room)
+	all, bad := r.read(ctx, inRoom, from.Room, from.Room)
 	if err = cmp.Or(err, bad); err != nil {
 		return "", nil, err
 	}
@@ -104,17 +107,16 @@ func (r *Runner) grant(ctx context.Context, o Order, to earshot.Audience, given 
 	case act == "":
 		return all[i].show(), all[i : i+1], nil
 	default:
-		return "It is noted.", nil, r.change(ctx, o, all[i].Event.ID, act)
+		return "It is noted.", nil, r.change(ctx, by, from, all[i].Event.ID, act, earshot.Text(strings.TrimSpace(given.Text)))
 	}
 }
 
 // change puts on record what a person does to a task.
-func (r *Runner) change(ctx context.Context, o Order, id earshot.EventID, act earshot.Act) error {
-	text := earshot.Text(strings.TrimSpace(string(o.Task.Text)))
+func (r *Runner) change(ctx context.Context, by participants.Participant, from earshot.Event, id earshot.EventID, act earshot.Act, text earshot.Text) error {
 	err := r.record(ctx, id, func(s State) (earshot.Event, error) {
 		speaks, why := act == earshot.TaskSteered || act == earshot.TaskAnswered, ""
 		switch {
-		case o.By.ID == "" || o.By.ID != s.Whose() && !o.By.Can(participants.Operate) || o.By.ByVoice || o.By.Voice():
+		case by.ID == "" || by.ID != s.Whose() && !by.Can(participants.Operate) || by.ByVoice || by.Voice():
 			why = "only whom it is for and operators can change a task, in writing; ask them"
 		case text != "" && r.Mode(s.Event.Room) == earshot.OffRecord:
 			why = errOff.Error()
@@ -129,7 +131,7 @@ func (r *Runner) change(ctx context.Context, o Order, id earshot.EventID, act ea
 			return earshot.Event{}, errors.New(why)
 		}
 		return earshot.Event{
-			Author: o.By.ID, Visibility: o.Visibility, Sources: append(o.Sources, s.Event.ID),
+			Author: by.ID, Visibility: from.Visibility, Sources: append(from.Sources, s.Event.ID),
 			Body: earshot.Task{Act: act, Of: id, Text: text, Question: s.Question.ID},
 		}, nil
 	})

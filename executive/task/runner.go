@@ -100,11 +100,7 @@ func (r *Runner) survey(ctx context.Context, running *sync.WaitGroup) error {
 		alive[s.Path] = !s.Over
 		return !goes[s.Event.ID]
 	})
-	for _, a := range r.Agents.List() {
-		if a.Kind == earshot.PathTask && !alive[a.Path] {
-			_ = r.Agents.Finish(ctx, "", a.ID) // or the next time
-		}
-	}
+	r.Agents.Retire(ctx, earshot.PathTask, func(p earshot.Path) bool { return alive[p] })
 	r.mu.Lock() // not before, since whoever asks for a task may hold the journal
 	defer r.mu.Unlock()
 	r.open = opened
@@ -159,50 +155,46 @@ func (r *Runner) Waits(ctx context.Context, room earshot.RoomID) bool {
 	return err != nil || slices.ContainsFunc(all, func(s State) bool { return s.Event.Room == room })
 }
 
-// An Order is what somebody wants done.
-type Order struct {
-	By         participants.Participant // for whom it is, with whose rights
-	Room       earshot.RoomID
-	Visibility earshot.Visibility // who may see the task, its steps and its result
-	Sources    []earshot.EventID  // what it rests on
-
-	// Task has the goal. By default its path is one of its own, engine and model are those of the role,
-	// and the budget, or what is 0 of it, is that of the configuration.
-	Task earshot.Task
-}
-
-// New returns the event that creates a task, or says why there can be none. It puts nothing on record:
-// whoever does calls [Runner.Wake] afterwards.
-func (r *Runner) New(o Order) (earshot.Event, error) {
+// New returns the event that creates a task for somebody, with their rights, or says why there can be none.
+// It puts nothing on record: whoever does calls [Runner.Wake] afterwards.
+//
+// draft has the room, who may see the task, its steps and its result, what it rests on, and an
+// [earshot.Task] with the goal. By default the path of that is one of its own, engine and model are those
+// of the role, and the budget, or what is 0 of it, is that of the configuration.
+func (r *Runner) New(by participants.Participant, draft earshot.Event) (earshot.Event, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	o.Room = cmp.Or(o.Room, earshot.Desk)
-	set, id, t, goal := r.Settings().Task, r.NewID(), o.Task, strings.TrimSpace(string(o.Task.Text))
+	t, _ := draft.Body.(earshot.Task)
+	room := cmp.Or(draft.Room, earshot.Desk)
+	set, id, goal := r.Settings().Task, r.NewID(), strings.TrimSpace(string(t.Text))
 	path, err := agents.PathOf(string(participants.Owner), earshot.PathTask, strings.ToLower(string(id)))
 	switch {
 	case !set.Enabled:
 		err = errors.New("tasks are off; executive.task.enabled in the configuration turns them on")
-	case r.Mode(o.Room) == earshot.OffRecord:
+	case r.Mode(room) == earshot.OffRecord:
 		err = errOff
 	case goal == "" || len(goal) > mostGoal:
 		err = fmt.Errorf("the goal has %d bytes; it must have from 1 to %d: say what is to be done, and put the rest in a file", len(goal), mostGoal)
-	case !o.By.Person() || o.By.ID == participants.Generic || !o.By.Can(participants.SendMessages):
+	case !by.Person() || by.ID == participants.Generic || !by.Can(participants.SendMessages):
 		err = errors.New("a task is done with the rights of a person; say who you are with --identity NAME")
-	case o.By.ByVoice || o.By.Voice():
+	case by.ByVoice || by.Voice():
 		err = errors.New("a voice proves nothing, and a task is done with the rights of whom it is for; write it")
-	case !o.Visibility.AllowsAgent(r.Speaker(o.Room)):
+	case !draft.Visibility.AllowsAgent(r.Speaker(room)):
 		err = errors.New("the main agent of the room could not tell what comes of it; ask that one")
 	case r.open >= set.Most:
 		err = fmt.Errorf("%d tasks are open, and no more are possible (executive.task.most); cancel one", r.open)
+	}
+	if err != nil {
+		return earshot.Event{}, err
 	}
 	given := cmp.Or(t.Budget, new(earshot.Budget))
 	t.Act, t.Text, t.Path, t.Budget = earshot.Created, earshot.Text(goal), cmp.Or(t.Path, path), &earshot.Budget{
 		Tokens: cmp.Or(given.Tokens, set.Tokens), Calls: cmp.Or(given.Calls, set.Calls), Time: cmp.Or(given.Time, set.Time.Duration()),
 	}
 	return earshot.Event{
-		ID: id, At: r.Now(), Room: o.Room, From: earshot.Handle{Provider: "earshot", ID: string(earshot.KindTask)},
-		Author: o.By.ID, To: []earshot.ParticipantID{o.By.ID}, Visibility: o.Visibility, Sources: o.Sources, Body: t,
-	}, err
+		ID: id, At: r.Now(), Room: room, From: earshot.Handle{Provider: "earshot", ID: string(earshot.KindTask)},
+		Author: by.ID, To: []earshot.ParticipantID{by.ID}, Visibility: draft.Visibility, Sources: draft.Sources, Body: t,
+	}, nil
 }
 
 // record puts what make returns of a task on record, in its room and for those who may see the task and

@@ -399,7 +399,7 @@ func TestPrivate(t *testing.T) {
 				t.Errorf("a tool is used for %+v", s.Audience)
 			}
 		}
-		if _, err := d.run.New(Order{By: ann, Visibility: earshot.Visibility{Scope: earshot.Private, Members: []earshot.ParticipantID{"ann", "coder"}}, Task: earshot.Task{Text: "hide"}}); err == nil {
+		if _, err := d.run.New(ann, earshot.Event{Visibility: earshot.Visibility{Scope: earshot.Private, Members: []earshot.ParticipantID{"ann", "coder"}}, Body: earshot.Task{Text: "hide"}}); err == nil {
 			t.Error("there is a task that nobody can tell of")
 		}
 		if a, err := use(ann, `{"action":"list"}`); err != nil || !strings.Contains(string(a.Text), "over done: hide the swordfish") || a.Visibility.Scope != earshot.Private || len(a.Sources) == 0 {

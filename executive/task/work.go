@@ -15,6 +15,7 @@ import (
 	"earshot/executive/tool"
 	"earshot/llm"
 	"earshot/participants"
+	"earshot/participants/agents"
 )
 
 const (
@@ -80,6 +81,9 @@ func (w *work) arrive(ctx context.Context, s *State) error {
 		return w.end(ctx, earshot.TaskFailed, "whom it is for may not have it done any more.", "")
 	}
 	r, err := w.Agents.Hire(ctx, by.ID, s.Path)
+	if errors.Is(err, agents.ErrDead) { // so has the schedule whose run it is
+		return w.end(ctx, earshot.TaskCancelled, "", "")
+	}
 	w.agent = r.ID
 	return err
 }

@@ -120,6 +120,7 @@ var tried = map[string]string{
 	"executive/memory":    "store",
 	"executive/remind":    "store",
 	"executive/task":      "store",
+	"executive/schedule":  "store",
 	"participants/agents": "store",
 
 	"models/neural":       "internal/audio models/stt models/tts", // whose clients it has

@@ -15,7 +15,7 @@ var Spoken = []earshot.Kind{earshot.KindMessage, earshot.KindUtterance, earshot.
 // Told are the kinds that make a history: what was said, and among whom. What was seen
 // meanwhile is added; see meanwhile.
 var Told = append(slices.Clone(Spoken), earshot.KindPresence, earshot.KindMode, earshot.KindSnooze, earshot.KindMemo,
-	earshot.KindUse, earshot.KindReminder, earshot.KindEdit, earshot.KindAgent)
+	earshot.KindUse, earshot.KindReminder, earshot.KindSchedule, earshot.KindEdit, earshot.KindAgent)
 
 // IsHousekeeping reports whether e is of no interest to people: that there is the main
 // agent, and that agents come and go with a task.

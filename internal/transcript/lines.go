@@ -125,6 +125,9 @@ func Line(e earshot.Event, name func(earshot.ParticipantID) string) (string, boo
 	case earshot.Reminder:
 		what := string(body.Deed(e.At, namesOf(e.To, name)))
 		return "[" + what + "]", what != ""
+	case earshot.Schedule:
+		what := string(body.Deed(namesOf(e.To, name)))
+		return "[" + what + "]", what != ""
 	case earshot.Sight:
 		what := string(body.Words())
 		return "[" + what + "]", what != ""

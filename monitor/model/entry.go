@@ -361,6 +361,8 @@ func (p *transcript) aside(m marks, e earshot.Event) row {
 			text = "reminds " + p.names(m, e.To) + " now: " + string(b.Text)
 		}
 		return does(dim, text)
+	case earshot.Schedule:
+		return does(dim, cmp.Or(string(b.Deed(p.names(m, e.To))), "has it done by the clock"))
 	case earshot.Thought:
 		return p.thought(m, does, b)
 	case earshot.Finding:

@@ -58,6 +58,8 @@ func (c *Console) Show(e earshot.Event) {
 		c.deed(e, b.Deed())
 	case earshot.Reminder:
 		c.deed(e, b.Deed(e.At, c.names(e.To)))
+	case earshot.Schedule:
+		c.deed(e, b.Deed(c.names(e.To)))
 	case earshot.Agent:
 		c.quietly(c.name(b.ID) + " " + b.Fate() + c.by(e))
 	case earshot.Sight:

@@ -19,6 +19,15 @@ func (b *Directory) End(ctx context.Context, by participants.Participant, id ear
 	return b.end(ctx, by.ID, id)
 }
 
+// Retire ends the agents of a kind that do not work any more, of those that were hired.
+func (b *Directory) Retire(ctx context.Context, kind earshot.PathKind, works func(earshot.Path) bool) {
+	for _, a := range b.List() {
+		if a.Kind == kind && !works(a.Path) {
+			_ = b.Finish(ctx, "", a.ID) // or the next time
+		}
+	}
+}
+
 // Finish ends a spawned agent or one that was hired, with all agents below it, because its work is done.
 // by is who requested it.
 func (b *Directory) Finish(ctx context.Context, by, id earshot.ParticipantID) error {

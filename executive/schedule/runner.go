@@ -1,0 +1,172 @@
+package schedule
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"log/slog"
+	"slices"
+	"time"
+
+	"earshot"
+	"earshot/executive"
+	"earshot/participants"
+)
+
+// Tasks is who works on tasks. Its methods are safe for concurrent use, and do not wait for the work.
+type Tasks interface {
+	// New returns the event that creates a task for somebody, of which draft has the room, who may see it,
+	// what it rests on and the task. It is not on record yet. The error says why it cannot be, for example
+	// that somebody may not have tools used any more.
+	New(by participants.Participant, draft earshot.Event) (earshot.Event, error)
+
+	Wake() // there is a new task on record
+
+	Open(ctx context.Context, id earshot.EventID) bool // it is not over
+}
+
+// look is how often the clock is looked at while there are schedules: it may be set, or the machine may sleep.
+const look = time.Minute
+
+// A Runner has schedules run when they are due. All exported fields are required. Its methods but Run are
+// safe for concurrent use.
+type Runner struct {
+	Journal interface {
+		Do(ctx context.Context, decide func(earshot.View) ([]earshot.Event, error)) ([]earshot.Event, error)
+		Look(ctx context.Context, f func(earshot.View) error) error
+	}
+	Tasks    Tasks
+	Settings func() executive.Schedule
+	Person   func(earshot.ParticipantID) (participants.Participant, bool)
+	Main     func(earshot.RoomID) earshot.ParticipantID // the main agent of a room
+	Retire   func(ctx context.Context, kind earshot.PathKind, works func(earshot.Path) bool)
+	Keep     func(ctx context.Context, e earshot.Event) error // has a room put an event on record
+	NewID    func() earshot.EventID
+	Now      func() time.Time
+	Log      *slog.Logger
+	Nudged   chan struct{} // with room for one; has Run read the schedules again
+
+	marks map[earshot.EventID]Mark // of Run alone
+}
+
+func (r *Runner) nudge() {
+	select {
+	case r.Nudged <- struct{}{}:
+	default:
+	}
+}
+
+// Run has schedules run until ctx ends.
+func (r *Runner) Run(ctx context.Context) {
+	for ctx.Err() == nil {
+		again, err := r.turn(ctx)
+		if err != nil && ctx.Err() == nil {
+			r.Log.Warn("a schedule cannot run now", "err", err)
+			again = r.Now().Add(look)
+		}
+		var timer <-chan time.Time
+		if !again.IsZero() {
+			timer = time.After(min(max(again.Sub(r.Now()), 0), look))
+		}
+		select {
+		case <-timer:
+		case <-r.Nudged:
+		case <-ctx.Done():
+		}
+	}
+}
+
+// turn does what is due now, and returns when to look again; the zero Time if there are no schedules.
+func (r *Runner) turn(ctx context.Context) (again time.Time, err error) {
+	all, err := r.entries(ctx, "")
+	if err == nil {
+		r.Retire(ctx, earshot.PathCron, func(p earshot.Path) bool {
+			return slices.ContainsFunc(all, func(e Entry) bool { return e.Path == p })
+		})
+	}
+	marks := make(map[earshot.EventID]Mark)
+	for _, e := range all {
+		t, bad := NewTimetable(e.Spec, e.Zone) // the machine may have lost a zone
+		var d Deed
+		if bad == nil && r.Settings().Enabled {
+			d, marks[e.Event.ID] = e.Step(t, r.Now(), e.Last != "" && r.Tasks.Open(ctx, e.Last), r.marks[e.Event.ID])
+		}
+		if d.Act != "" {
+			_, bad = r.do(ctx, e, d)
+			d.Due = r.Now()
+		}
+		if d.Due.IsZero() {
+			d.Due = r.Now().Add(look)
+		}
+		if err = errors.Join(err, bad); again.IsZero() || d.Due.Before(again) {
+			again = d.Due
+		}
+	}
+	r.marks = marks
+	return again, err
+}
+
+// entries returns the schedules of somebody, or all.
+func (r *Runner) entries(ctx context.Context, whose earshot.ParticipantID) (all []Entry, err error) {
+	err = r.Journal.Look(ctx, func(v earshot.View) (err error) {
+		all, err = read(ctx, v, `?1 = '' OR whose = ?1`, string(whose))
+		return err
+	})
+	return all, err
+}
+
+// do does something about a schedule, if it still stands as it did. A run that cannot be is skipped, and its
+// person is told why, once.
+func (r *Runner) do(ctx context.Context, e Entry, d Deed) (earshot.Schedule, error) {
+	s := earshot.Schedule{Act: d.Act, Of: e.Event.ID, Due: d.Due, Text: d.Why}
+	var run []earshot.Event
+	var refused error
+	if d.Act == earshot.ScheduleRan {
+		var t earshot.Event
+		if t, refused = r.order(e, d.Due); refused != nil {
+			s.Act, s.Text = earshot.ScheduleSkipped, earshot.Text(refused.Error())
+		} else {
+			s.Task, run = t.ID, append(run, t)
+		}
+	}
+	events := append(run, r.event(e, s))
+	kept, err := r.Journal.Do(ctx, func(v earshot.View) ([]earshot.Event, error) {
+		now, err := read(ctx, v, `id = ?`, string(e.Event.ID))
+		if err != nil || len(now) == 0 || now[0].Paused != e.Paused || !now[0].Cursor.Equal(e.Cursor) {
+			return nil, err
+		}
+		return events, nil
+	})
+	if err != nil || len(kept) == 0 {
+		return earshot.Schedule{Text: "it has changed meanwhile; try again"}, err
+	}
+	if s.Act == earshot.ScheduleRan {
+		r.Tasks.Wake()
+	}
+	if refused != nil && s.Text != e.Why {
+		tells := r.event(e, earshot.Reminder{Act: earshot.Created, Due: r.Now(), Text: "what you wanted " + e.When + " cannot be done: " + s.Text})
+		tells.Author = r.Main(tells.Room)
+		return s, r.Keep(ctx, tells)
+	}
+	return s, nil
+}
+
+// order returns the event that creates the task which is a run of a schedule.
+func (r *Runner) order(e Entry, due time.Time) (earshot.Event, error) {
+	by, known := r.Person(e.For)
+	if !known {
+		return earshot.Event{}, errors.New("whoever set it is not known any more")
+	}
+	return r.Tasks.New(by, earshot.Event{
+		Room: e.Event.Room, Visibility: e.Event.Visibility, Sources: append(slices.Clone(e.Event.Sources), e.Event.ID),
+		Body: earshot.Task{Text: e.Text, Path: e.Path, Engine: e.Engine, Model: e.Model, Budget: e.Budget, Schedule: e.Event.ID, Due: due},
+	})
+}
+
+// event returns an event about a schedule, which is erased with it.
+func (r *Runner) event(e Entry, b earshot.Body) earshot.Event {
+	return earshot.Event{
+		ID: r.NewID(), At: r.Now(), Room: cmp.Or(e.Event.Room, earshot.Desk), From: earshot.Handle{Provider: "earshot", ID: string(b.Kind())},
+		Author: e.Event.Author, To: e.Event.To, Visibility: e.Event.Visibility, Sources: []earshot.EventID{e.Event.ID}, Body: b,
+	}
+}

@@ -1,0 +1,15 @@
+package earshot
+
+// Deed says in one line, as it follows the name of who set it, what became of a schedule for somebody. It
+// is empty if that is to be seen otherwise: of a run, by its task.
+func (s Schedule) Deed(whom string) Text {
+	switch s.Act {
+	case Created:
+		return Text("wants done for " + whom + ", " + string(s.When) + ": " + brief(string(s.Text)))
+	case SchedulePaused, ScheduleResumed, Ended:
+		return Text("has " + string(s.Act) + " what is done by the clock for " + whom)
+	case ScheduleSkipped:
+		return "has not done it by the clock: " + s.Text
+	}
+	return ""
+}
