@@ -106,6 +106,10 @@ type Message struct {
 	// author's: it was asked by the command of that name.
 	OwnWords bool `json:"own_words,omitempty"`
 
+	// Posted says that it went to the address of its recipients, by the command
+	// [PostTo], so that no names in it call anybody.
+	Posted bool `json:"posted,omitempty"`
+
 	// Revised is when its author changed it last; the text is what it was changed to,
 	// and what it was before is kept nowhere. The journal fills it in.
 	Revised time.Time `json:"revised,omitzero"`
@@ -397,6 +401,10 @@ type Command struct {
 // nobody else's words in its prompt, so that nobody else's hold back what they may have
 // done.
 const OwnWords = "mywords"
+
+// PostTo is the command by which somebody sends a message to the address of an agent,
+// whatever names are in it: its path, its ID, or a pattern of paths.
+const PostTo = "to"
 
 // A Verdict is what attention decided about an event.
 type Verdict string

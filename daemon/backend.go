@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"earshot"
@@ -13,6 +14,7 @@ import (
 	"earshot/config"
 	"earshot/daemon/access"
 	"earshot/daemon/cameras"
+	"earshot/executive/addressing"
 	"earshot/executive/explain"
 	"earshot/executive/room"
 	"earshot/executive/scene"
@@ -215,11 +217,16 @@ func (h backend) Do(ctx context.Context, e earshot.Event) (string, error) {
 	if !ok {
 		return "", access.NoRoom(e.Room, nil)
 	}
-	if e.Body.Kind() == earshot.KindCommand {
+	c, is := e.Body.(earshot.Command)
+	if is && !strings.EqualFold(c.Name, earshot.PostTo) { // which is a message
 		return r.Do(ctx, e)
 	}
 	err := r.Admit(ctx, e)
 	if err == nil {
+		if is {
+			_, text := addressing.CutAddress(c.Args)
+			e.Body = earshot.Message{Text: text}
+		}
 		err = r.Holds(ctx, e)
 	}
 	switch {

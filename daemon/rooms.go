@@ -118,10 +118,13 @@ func (d *Daemon) newRoomEntry(ctx context.Context, is executive.Room) (roomEntry
 		Memory:    d.memory,
 		Erased:    d.erased,
 		Enters:    func(p participants.Participant) error { return d.gate.MayBeIn(p, now()) },
-		Lasts:     is.Provider == access.Discord,
-		Commands:  d.commandsIn(is),
-		Decided:   func(a earshot.Audience) explain.Journal { return d.store.For(a) },
-		Reader:    newReader, Now: time.Now, NewID: d.id, Log: d.log.With("room", is.ID),
+		Recipients: func(ctx context.Context, by participants.Participant, address string) ([]agents.Record, error) {
+			return d.gate.Recipients(ctx, d.agents, by, address, is.ID, d.Config().Executive.MultiParty.TurnLimit)
+		},
+		Lasts:    is.Provider == access.Discord,
+		Commands: d.commandsIn(is),
+		Decided:  func(a earshot.Audience) explain.Journal { return d.store.For(a) },
+		Reader:   newReader, Now: time.Now, NewID: d.id, Log: d.log.With("room", is.ID),
 	})}, nil
 }
 

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"strings"
 	"time"
+	"unicode"
 
 	"earshot"
 	"earshot/api"
@@ -40,12 +41,20 @@ func (s *Server) post(r *http.Request, who guest, in api.MessageRequest) (kept a
 	if in.ID == "" {
 		in.ID = s.newID()
 	}
+	if m, _ := body.(earshot.Message); in.To != "" {
+		if strings.ContainsFunc(in.To, unicode.IsSpace) {
+			return kept, bad("the address in to has a space; must be a path, an ID or a pattern, such as /owner/agent/coder")
+		}
+		body = earshot.Command{Name: earshot.PostTo, Args: earshot.Text(in.To+" ") + m.Text}
+	}
 	handle, leave := s.Backend.Join(s.session(who, "post", ""), nil, who.Audience)
 	defer leave()
 	e := earshot.Event{ID: in.ID, At: time.Now(), Room: who.Audience.Room, From: handle(), Body: body}
 	hint, err := s.Backend.Do(r.Context(), e)
 	if errors.Is(err, ErrTaken) {
 		err = &fault{http.StatusConflict, err}
+	} else if in.To != "" && earshot.Cure(err) != "" { // the address was refused
+		err = &fault{http.StatusUnprocessableEntity, err}
 	}
 	return api.MessageReceipt{ID: in.ID, Hint: hint}, err
 }

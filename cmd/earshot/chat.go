@@ -9,6 +9,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"unicode"
 
 	"golang.org/x/sync/errgroup"
 	"golang.org/x/term"
@@ -162,12 +163,16 @@ func state(ctx context.Context, c *client.Client) (api.Status, error) {
 type sayCommand struct {
 	identityFlags
 	Room earshot.RoomID `help:"The room; the desk by default." placeholder:"ROOM"`
+	To   string         `help:"Say it to the agent at this address: a path, an ID, or a pattern such as /owner/agent/*; see: earshot agents." placeholder:"ADDRESS"`
 	Text []string       `arg:"" optional:"" help:"What to say. - sends all of standard input as one message; without a text, each line of it is a message. To begin a text with a slash, write //."`
 	JSON bool           `help:"Print each reply and how it ended, and whom it did not reach, as JSON."`
 }
 
 // Run says something, and prints the reply.
 func (s sayCommand) Run(a *app) error {
+	if strings.ContainsFunc(s.To, unicode.IsSpace) {
+		return &verdict{misused, errors.New("an address has no spaces\n  → write a path, an ID or a pattern, such as /owner/agent/coder; see: earshot agents")}
+	}
 	cfg, err := a.asking()
 	if err != nil {
 		return err
@@ -200,7 +205,11 @@ func (s sayCommand) Run(a *app) error {
 	g.Go(typed)
 	handle, _ := access.Self()
 	said := sense.New(sense.Config{Handle: handle, Via: console.Name, NewID: o.NewID, Whole: len(s.Text) > 0}, t)
-	g.Go(func() error { return c.Attach(ctx, calling(said, at), o, called) })
+	from := calling(said, at)
+	if s.To != "" {
+		from = poster{said, s.To}
+	}
+	g.Go(func() error { return c.Attach(ctx, from, o, called) })
 	err = errors.Join(g.Wait(), done())
 	return errors.Join(err, s.verdict(a, c, o))
 }
@@ -232,6 +241,22 @@ func (c caller) Run(ctx context.Context, emit providers.Emit) error {
 	return c.Provider.Run(ctx, func(ctx context.Context, e earshot.Event) error {
 		if m, ok := e.Body.(earshot.Message); ok && !c.names.Direct(m.Text, c.me.ID).Addressed() {
 			e.Body = earshot.Message{Text: earshot.Text("@"+c.agent+" ") + m.Text}
+		}
+		return emit(ctx, e)
+	})
+}
+
+// A poster is a sense whose messages all go to one address.
+type poster struct {
+	providers.Provider
+	to string
+}
+
+// Run implements [providers.Provider].
+func (p poster) Run(ctx context.Context, emit providers.Emit) error {
+	return p.Provider.Run(ctx, func(ctx context.Context, e earshot.Event) error {
+		if m, ok := e.Body.(earshot.Message); ok {
+			e.Body = earshot.Command{Name: earshot.PostTo, Args: earshot.Text(p.to+" ") + m.Text}
 		}
 		return emit(ctx, e)
 	})

@@ -3,6 +3,7 @@
 package addressing
 
 import (
+	"context"
 	"slices"
 	"strconv"
 	"strings"
@@ -51,6 +52,10 @@ type Resolver struct {
 	Former func() []string                      // the names of agents that have ended; may be nil
 	Orders bool                                 // operators can make agents
 	Enters func(participants.Participant) error // why somebody may not enter the room; if nil, everybody may
+
+	// Recipients returns the agents at an address, at least one of which sits in the room; if nil, none
+	// has one.
+	Recipients func(ctx context.Context, by participants.Participant, address string) ([]agents.Record, error)
 
 	directoryCache atomic.Pointer[directoryCache]
 	seatRoster     atomic.Pointer[seatRoster]

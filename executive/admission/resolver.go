@@ -52,7 +52,7 @@ type Resolver struct {
 // Resolve determines, for good, who said it, to whom, who may see it, and what it means for the
 // floor and the work of the agents.
 func (r *Resolver) Resolve(ctx context.Context, set *executive.Config, e earshot.Event) (in Input, err error) {
-	if in, err = r.identify(e); err != nil {
+	if in, err = r.identify(ctx, e); err != nil {
 		return in, err
 	}
 	if of, does := revision.Of(in.Event.Body); does {
@@ -74,7 +74,7 @@ func (r *Resolver) ResolveAgain(ctx context.Context, set *executive.Config, e ea
 
 // identify determines who an event is from, what it says in the form in which that may be kept, and
 // who may see it.
-func (r *Resolver) identify(e earshot.Event) (in Input, err error) {
+func (r *Resolver) identify(ctx context.Context, e earshot.Event) (in Input, err error) {
 	in.Received = r.Now()
 	if e.Body, err = intake.Body(e.Body); err != nil {
 		return in, err
@@ -102,6 +102,8 @@ func (r *Resolver) identify(e earshot.Event) (in Input, err error) {
 		err = r.whisper(&e, in.Who, c.Args)
 	case strings.EqualFold(c.Name, earshot.OwnWords):
 		err = ownWords(&e, in.Who, c.Args)
+	case strings.EqualFold(c.Name, earshot.PostTo):
+		err = r.post(ctx, &e, in.Who, c.Args)
 	}
 	in.Event = e
 	return in, err
@@ -118,6 +120,20 @@ func (r *Resolver) whisper(e *earshot.Event, who participants.Participant, args 
 	}
 	e.Body, e.To = earshot.Message{Text: text}, to
 	e.Visibility = earshot.Visibility{Scope: earshot.Private, Members: members}
+	return nil
+}
+
+// post makes e the message of a command that names an address. It is as visible as one that calls
+// its recipients by name.
+func (r *Resolver) post(ctx context.Context, e *earshot.Event, who participants.Participant, args earshot.Text) error {
+	to, text, err := r.Addressing.Post(ctx, who, args)
+	if err != nil {
+		return err
+	}
+	if text, err = dialogue.Wording(text, earshot.MaxText); err != nil {
+		return err
+	}
+	e.Body, e.To, e.Visibility.Agents = earshot.Message{Text: text, Posted: true}, to, slices.Clone(to)
 	return nil
 }
 
@@ -156,6 +172,9 @@ func (r *Resolver) address(ctx context.Context, set *executive.Config, in *Input
 func (r *Resolver) addressMessage(ctx context.Context, e *earshot.Event, m earshot.Message, who participants.Participant) addressing.Addressees {
 	if e.Visibility.Scope == earshot.Private {
 		return r.Addressing.Whispered(*e)
+	}
+	if m.Posted {
+		return r.Addressing.Posted(*e)
 	}
 	a := r.answered(ctx, e, m, who, r.Addressing.Direct(e, who, m.Text))
 	if m.OwnWords {

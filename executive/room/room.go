@@ -190,6 +190,10 @@ type Config struct {
 	// everybody may.
 	Enters func(participants.Participant) error
 
+	// Recipients returns the agents at an address, to which somebody may post a message in the room. It
+	// may wait for a disk. If nil, no agent has an address.
+	Recipients func(ctx context.Context, by participants.Participant, address string) ([]agents.Record, error)
+
 	// Reach shows an event of the room, a call or a handover, to somebody for whom the agents work
 	// and who is absent. It returns at once. If the field is nil, they find it in the history.
 	Reach func(earshot.ParticipantID, earshot.Event)
@@ -286,7 +290,7 @@ func New(cfg Config) *Room {
 	}
 	r.notices.Room, r.notices.People, r.notices.Event, r.notices.Changed, r.notices.Recheck = cfg.ID, cfg.People, r.event, r.changes.Notify, r.owner.Wake
 	r.notices.Now, r.notices.Log = cfg.Now, cfg.Log
-	r.resolver.Addressing = &addressing.Resolver{Room: cfg.ID, People: cfg.People, Agents: r.agents, Seats: cfg.Agents != nil, Former: cfg.Former, Orders: cfg.Order != nil, Enters: cfg.Enters}
+	r.resolver.Addressing = &addressing.Resolver{Room: cfg.ID, People: cfg.People, Agents: r.agents, Seats: cfg.Agents != nil, Former: cfg.Former, Orders: cfg.Order != nil, Enters: cfg.Enters, Recipients: cfg.Recipients}
 	r.preparation = reply.NewPreparation[admission.Input](cfg.Model)
 	r.scene.Moved = r.changes.Notify
 	r.mode = r.newMode()

@@ -98,6 +98,7 @@ func (h *Commands) list() command.Table {
 		{Group: people, Name: "identity", Args: "[NAME]", Help: "who you are to me, or become somebody else", Do: h.identity},
 		{Group: people, Name: "voice", Args: "[name N NAME | …]", Help: "whose voices I hear; name a voice, or have yours kept or forgotten", Do: h.voice},
 		{Group: people, Name: addressing.WhisperCommand, Args: "NAME text", Help: "send a private message; separate several names by commas", Needs: participants.SendMessages, Do: said},
+		{Group: people, Name: earshot.PostTo, Args: "PATH text", Help: "send a message to the address of an agent, or to all that match /owner/agent/*", Needs: participants.SendMessages, Do: said},
 		{Group: letsIn, Name: "mute", Help: "take in no sound; text and a camera go on", Needs: participants.SendMessages, Do: h.changes(earshot.Muted)},
 		{Group: letsIn, Name: "unmute", Help: "take in sound again", Needs: participants.SendMessages, Do: h.unmute},
 		{Group: letsIn, Name: "pause", Help: "take in neither sound nor pictures, and answer nothing; text is kept", Needs: participants.SendMessages, Do: h.changes(earshot.Paused)},

@@ -72,7 +72,8 @@ var may = map[string]string{
 	"language":                       "",
 	"language/phones":                "",
 	"participants/...":               ".",
-	"api":                            ". participants", // for who somebody is
+	"participants/agents":            ". internal/field language participants", // to find the address that somebody meant
+	"api":                            ". participants",                         // for who somebody is
 	"store":                          ". internal/search",
 	"store/journal":                  ".", // from here on, each may import some of those above it
 	"store/index":                    ". internal/search store/journal",
