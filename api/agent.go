@@ -13,6 +13,9 @@ type AgentInfo struct {
 	User  earshot.ParticipantID `json:"user,omitempty"` // whose it is
 	State string                `json:"state"`          // active, sleeping or ended
 
+	// Today is what it has cost today; nil if nothing, or if no daemon runs.
+	Today *UsageAmount `json:"today,omitempty"`
+
 	// Configured says that the configuration says what it is.
 	Configured bool `json:"configured,omitempty"`
 

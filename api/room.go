@@ -29,6 +29,7 @@ type Seat struct {
 	ID    earshot.ParticipantID `json:"id"`
 	Name  string                `json:"name"`
 	Path  earshot.Path          `json:"path,omitempty"`
+	Kind  earshot.PathKind      `json:"kind,omitempty"`
 	State string                `json:"state"` // see Active and Sleeping
 
 	// Partner is whom it talks with, or has talked with last, as far as one may know it.

@@ -11,6 +11,7 @@ import (
 	"earshot/api"
 	"earshot/daemon/admin"
 	"earshot/daemon/diagnosis"
+	"earshot/internal/usage"
 	"earshot/participants"
 	"earshot/participants/agents"
 	"earshot/speakers"
@@ -18,7 +19,15 @@ import (
 
 // Agents implements [server.Admin].
 func (h backend) Agents(ctx context.Context, all bool) ([]api.AgentInfo, error) {
-	return admin.ListAgents(ctx, h.daemon.agents, all, h.daemon.states())
+	list, err := admin.ListAgents(ctx, h.daemon.agents, all, h.daemon.states())
+	today := h.daemon.costs.Today()
+	for i, a := range list {
+		sum := usage.Sum(today, func(u api.UsagePurpose) bool { return u.Agent == string(a.ID) })
+		if sum.Requests > 0 {
+			list[i].Today = &sum
+		}
+	}
+	return list, err
 }
 
 // Order implements [server.Admin].

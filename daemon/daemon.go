@@ -252,6 +252,9 @@ func (d *Daemon) loadPeople(ctx context.Context) error {
 	if err := d.agents.Clear(ctx); err != nil {
 		return fmt.Errorf("ending the agents of interrupted tasks: %w", err)
 	}
+	if err := d.agents.Programs(ctx); err != nil {
+		return fmt.Errorf("making the agents of the program itself: %w", err)
+	}
 	d.gate = access.NewGate(d.Config(), d.people)
 	d.gate.Rooms = d.rooms.list
 	return nil

@@ -43,9 +43,9 @@ func (l agentsList) Run(a *app) error {
 			return a.json(list)
 		}
 		t, print := a.table()
-		fmt.Fprintln(t, "NAME\tSTATE\tPATH\tKIND\tROOMS\tMODEL\t")
+		fmt.Fprintln(t, "NAME\tSTATE\tPATH\tKIND\tROOMS\tMODEL\tTODAY\t")
 		for _, p := range list {
-			fmt.Fprintln(t, terminal.Safe(strings.Join([]string{p.Name, p.State, string(p.Path), string(p.Kind), admin.RoomsText(p), admin.ModelText(p), admin.MainText(p)}, "\t")))
+			fmt.Fprintln(t, terminal.Safe(strings.Join([]string{p.Name, p.State, string(p.Path), string(p.Kind), admin.RoomsText(p), admin.ModelText(p), admin.TodayText(p), admin.MainText(p)}, "\t")))
 		}
 		return print()
 	})
@@ -92,7 +92,7 @@ func (a *app) agent(o agentAdmin, text string, past bool) (api.AgentInfo, error)
 	}
 	var names []string
 	for _, p := range list {
-		if !p.Kind.Below() && p.State != admin.Ended {
+		if !p.Kind.Below() && p.Kind != earshot.PathSystem && p.State != admin.Ended {
 			names = append(names, p.Name)
 		}
 	}

@@ -67,6 +67,7 @@ func PrintAgent(w io.Writer, p api.AgentInfo) {
 	line("state", p.State)
 	line("rooms", RoomsText(p))
 	line("model", ModelText(p))
+	line("today", TodayText(p))
 	line("main", yesNo(p.Main))
 	line("auto_reply", yesNo(p.AutoReply))
 	if p.User != participants.Owner {
@@ -78,6 +79,14 @@ func PrintAgent(w io.Writer, p api.AgentInfo) {
 		line("changed", "by: earshot agents change")
 	}
 	line("prompt", cmp.Or(strings.TrimSpace(string(p.Prompt)), "the one built into earshot"))
+}
+
+// TodayText returns what an agent has cost today; empty if nothing.
+func TodayText(p api.AgentInfo) string {
+	if p.Today == nil {
+		return ""
+	}
+	return english.Count(int(p.Today.Tokens()), "token")
 }
 
 func yesNo(is bool) string { return map[bool]string{true: "yes", false: "no"}[is] }

@@ -18,10 +18,17 @@ var Told = append(slices.Clone(Spoken), earshot.KindPresence, earshot.KindMode, 
 	earshot.KindUse, earshot.KindReminder, earshot.KindSchedule, earshot.KindEdit, earshot.KindAgent)
 
 // IsHousekeeping reports whether e is of no interest to people: that there is the main
-// agent, and that agents come and go with a task.
+// agent and those of the program itself, and that agents come and go with a task.
 func IsHousekeeping(e earshot.Event) bool {
 	a, ok := e.Body.(earshot.Agent)
-	return ok && (a.ID == participants.Agent || a.PathKind.Below() || a.PathKind == earshot.PathTask || a.PathKind == earshot.PathCron)
+	if !ok {
+		return false
+	}
+	switch a.PathKind {
+	case earshot.PathTask, earshot.PathCron, earshot.PathSystem:
+		return true
+	}
+	return a.ID == participants.Agent || a.PathKind.Below()
 }
 
 // MergeSeen adds what was seen to some events, the newest so many of those that there are:

@@ -102,9 +102,9 @@ func (m *Model) here(width int) (rows []row) {
 		add(row{{wary, m.marks.no + " "}, {wary, m.marks.safe(against)}})
 	}
 	for _, a := range m.now.Agents {
-		r := row{m.past.called1(m.marks, a.ID), {dim, " (agent) "}}
+		r := row{m.past.called1(m.marks, a.ID), {dim, " (" + string(cmp.Or(a.Kind, earshot.PathAgent)) + ") "}}
 		does, tone := m.does(a)
-		add(append(r, span{tone, does}))
+		add(append(r, span{tone, does}, span{dim, " " + m.marks.safe(string(a.Path))}))
 	}
 	return rows
 }

@@ -151,6 +151,8 @@ func (b *Directory) changeable(id earshot.ParticipantID) (Record, error) {
 		return r, participants.Refuse(ErrUnknown, "there is no such agent, or it has ended", "list the agents: earshot agents")
 	case r.ID == participants.Agent:
 		return r, participants.Refuse(ErrConfigured, fmt.Sprintf("%s is the main agent, which is set in the configuration", r.Name), "change it in the section executive of the configuration, and start earshot again")
+	case r.Kind == earshot.PathSystem:
+		return r, participants.Refuse(ErrConfigured, fmt.Sprintf("%s is a part of earshot itself", b.Label(r.ID)), "change what earshot may do in the configuration; see: earshot agents show "+string(r.Path))
 	case r.Configured:
 		return r, participants.Refuse(ErrConfigured, fmt.Sprintf("%s is set in the configuration", r.Name), "change it in the section agents of the configuration, and start earshot again")
 	}
