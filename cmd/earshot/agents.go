@@ -45,6 +45,9 @@ func (l agentsList) Run(a *app) error {
 		t, print := a.table()
 		fmt.Fprintln(t, "NAME\tSTATE\tPATH\tKIND\tROOMS\tMODEL\tTODAY\t")
 		for _, p := range list {
+			if p.Kind == earshot.PathSystem {
+				p.Name = "-" // it is not called
+			}
 			fmt.Fprintln(t, terminal.Safe(strings.Join([]string{p.Name, p.State, string(p.Path), string(p.Kind), admin.RoomsText(p), admin.ModelText(p), admin.TodayText(p), admin.MainText(p)}, "\t")))
 		}
 		return print()
