@@ -6,10 +6,7 @@ import "earshot"
 type MessageRequest struct {
 	ID   earshot.EventID `json:"id,omitempty"` // a ULID, so that a message sent twice is kept once
 	Text earshot.Text    `json:"text"`         // as it is typed; see [earshot.Typed]
-
-	// To is the address of the agent that it is for: its path, its ID, or a pattern of paths such as
-	// /owner/agent/*. Empty means that the names in the text decide.
-	To string `json:"to,omitempty"`
+	To   string          `json:"to,omitempty"` // an address: a path, an ID, or a pattern such as /owner/agent/*; empty if names decide
 }
 
 // A MessageReceipt is the answer to a [MessageRequest], given when the message is kept.

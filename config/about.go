@@ -148,7 +148,7 @@ var about = map[string]note{
 	"agents": {class: Section, effect: "Agents besides the main one, which the section executive describes: a list of entries with the keys name (by which it is called), description (what it is for, in one line, for people, other agents and itself), " +
 		"prompt (who it is, for the model; none means the one that earshot comes with), engine (the name of one of executive.llm.engines) and model (of that engine; none means as executive.llm.roles has it), " +
 		"rooms (where it sits; none means everywhere), main (true where it answers what is for nobody in particular; a room has one such agent), " +
-		"auto_reply (false keeps it from calling the agent that it answers; true if nothing is said) and user (the ID of a subuser that it belongs to; none means the owner). " +
+		"auto_reply (false keeps it from calling the agent that it answers; true if nothing is said), user (the ID of a subuser that it belongs to; none means the owner) and connector (console or discord: it answers there what calls nobody, instead of the main agent). " +
 		"An agent whose entry is removed ends for good: an entry that is written again is a new agent; see docs/agents.md. \"earshot agents add\" makes more while earshot runs."},
 
 	"rooms": {class: Section, effect: "Where conversations are shared, each with a dialogue of its own: a list of entries with the keys id (as in \"earshot chat --room ID\"), name, and actors (the actor_ids of those who may enter; nobody listed means everybody). " +

@@ -9,7 +9,6 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"unicode"
 
 	"golang.org/x/sync/errgroup"
 	"golang.org/x/term"
@@ -170,9 +169,6 @@ type sayCommand struct {
 
 // Run says something, and prints the reply.
 func (s sayCommand) Run(a *app) error {
-	if strings.ContainsFunc(s.To, unicode.IsSpace) {
-		return &verdict{misused, errors.New("an address has no spaces\n  → write a path, an ID or a pattern, such as /owner/agent/coder; see: earshot agents")}
-	}
 	cfg, err := a.asking()
 	if err != nil {
 		return err
@@ -205,11 +201,7 @@ func (s sayCommand) Run(a *app) error {
 	g.Go(typed)
 	handle, _ := access.Self()
 	said := sense.New(sense.Config{Handle: handle, Via: console.Name, NewID: o.NewID, Whole: len(s.Text) > 0}, t)
-	from := calling(said, at)
-	if s.To != "" {
-		from = poster{said, s.To}
-	}
-	g.Go(func() error { return c.Attach(ctx, from, o, called) })
+	g.Go(func() error { return c.Attach(ctx, calling(said, at, s.To), o, called) })
 	err = errors.Join(g.Wait(), done())
 	return errors.Join(err, s.verdict(a, c, o))
 }
@@ -221,42 +213,35 @@ type caller struct {
 	names *conversation.Directory
 	me    participants.Participant
 	agent string
+	to    string // the address to which all goes; empty if names decide
 }
 
-// calling returns p for a room that is as s says.
-func calling(p providers.Provider, s api.Status) providers.Provider {
+// calling returns p for a room that is as s says, for what is said to an address if there is one.
+func calling(p providers.Provider, s api.Status, to string) providers.Provider {
 	alone := len(s.Here) == 0 || len(s.Here) == 1 && (s.You.ID == participants.Generic || s.Here[0].ID == s.You.ID)
-	if alone {
+	if alone && to == "" {
 		return p
 	}
 	all := slices.Clone(s.Known)
 	for _, a := range s.Agents {
 		all = append(all, participants.Participant{ID: a.ID, Name: a.Name, Type: participants.Internal})
 	}
-	return caller{p, conversation.NewDirectory(all), s.You, s.Agent}
+	agent := s.Agent
+	for _, a := range s.Agents {
+		if a.Kind == earshot.PathConnector && strings.HasSuffix(string(a.Path), "/console") {
+			agent = a.Name
+		}
+	}
+	return caller{p, conversation.NewDirectory(all), s.You, agent, to}
 }
 
 // Run implements [providers.Provider].
 func (c caller) Run(ctx context.Context, emit providers.Emit) error {
 	return c.Provider.Run(ctx, func(ctx context.Context, e earshot.Event) error {
-		if m, ok := e.Body.(earshot.Message); ok && !c.names.Direct(m.Text, c.me.ID).Addressed() {
+		if m, ok := e.Body.(earshot.Message); ok && c.to != "" {
+			e.Body = earshot.Command{Name: earshot.PostTo, Args: earshot.Text(c.to+" ") + m.Text}
+		} else if ok && !c.names.Direct(m.Text, c.me.ID).Addressed() {
 			e.Body = earshot.Message{Text: earshot.Text("@"+c.agent+" ") + m.Text}
-		}
-		return emit(ctx, e)
-	})
-}
-
-// A poster is a sense whose messages all go to one address.
-type poster struct {
-	providers.Provider
-	to string
-}
-
-// Run implements [providers.Provider].
-func (p poster) Run(ctx context.Context, emit providers.Emit) error {
-	return p.Provider.Run(ctx, func(ctx context.Context, e earshot.Event) error {
-		if m, ok := e.Body.(earshot.Message); ok {
-			e.Body = earshot.Command{Name: earshot.PostTo, Args: earshot.Text(p.to+" ") + m.Text}
 		}
 		return emit(ctx, e)
 	})

@@ -36,7 +36,7 @@ func TestSayTo(t *testing.T) {
 		{"/owner/agent/old", "", "has ended"},
 		{"/owner/agent/codr", "", "perhaps you mean /owner/agent/coder"},
 		{"/owner/agent/coder/memory", "", "remembers for another agent"},
-		{"two words", "", "an address has no spaces"},
+		{"two words", "", "no agent has the ID \"two\""},
 	} {
 		r := h.earshot(nil, "say", "--to", tt.to, "@Bob who are you?")
 		if got := strings.Join(strings.Fields(r.out), " "); got != tt.want || (r.code == 0) != (tt.want != "") || !strings.Contains(strings.Join(strings.Fields(r.err), " "), tt.no) {
@@ -85,6 +85,33 @@ func TestSayTo(t *testing.T) {
 	})
 	if log := h.read("state/earshot/earshot.log"); strings.Contains(log, "who are you") || strings.Contains(log, "by its ID") {
 		t.Error("what was said is in the log")
+	}
+}
+
+// TestConnector: who is met at the console answers there what calls nobody, also where others are; the
+// main agent is still called by its name.
+func TestConnector(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	h.scripted("every_seconds: 0.01\nreply: I am the main one.\nrules:\n- {agent: Concierge, when: '', reply: I am at the door.}\n")
+	h.write("config/earshot/config.yaml", "agents:\n- {name: Concierge, connector: console}\n")
+	h.daemon()
+	says := func(want string, args ...string) {
+		t.Helper()
+		if r := h.earshot(nil, append([]string{"say"}, args...)...); r.out != want+"\n" {
+			t.Errorf("%q is answered by %q, %s", args, r.out, r.err)
+		}
+	}
+	says("I am at the door.", "hello")
+	says("I am the main one.", "@Earshot hello")
+	says("I am at the door.", "--to", "/owner/console", "hello")
+	w := h.open("chat", "--identity", "ann")
+	defer w.says("/exit")
+	v := h.open("chat", "--identity", "bob")
+	defer v.says("/exit")
+	says("I am at the door.", "hello")
+	if r := h.earshot(nil, "agents"); !strings.Contains(r.out, "/owner/console         connector  all") {
+		t.Errorf("the agents are\n%s", r.out)
 	}
 }
 

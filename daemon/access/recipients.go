@@ -20,12 +20,7 @@ func (g Gate) Recipients(ctx context.Context, book *agents.Directory, by partici
 	if err != nil {
 		return nil, err
 	}
-	here := 0
-	for _, r := range all {
-		if r.SitsIn(in) {
-			here++
-		}
-	}
+	here := len(slices.DeleteFunc(slices.Clone(all), func(r agents.Record) bool { return !r.SitsIn(in) }))
 	if most = max(1, most); here > most {
 		return nil, participants.Refuse(agents.ErrFull, fmt.Sprintf("%d agents match the pattern, and each would answer", here),
 			fmt.Sprintf("write one that matches at most %d, which is executive.multi_party.turn_limit", most))
@@ -39,17 +34,9 @@ func (g Gate) Recipients(ctx context.Context, book *agents.Directory, by partici
 			rooms = append(rooms, string(open.ID))
 		}
 	}
-	cure := "let it be seated: earshot agents change " + string(all[0].Path) + " --room ROOM"
+	where, cure := ", nor in any other room that you may enter", "let it be seated: earshot agents change "+string(all[0].Path)+" --room ROOM"
 	if len(rooms) > 0 {
-		cure = "write to it there: earshot say --room " + rooms[0] + " --to " + address + " TEXT"
+		where, cure = "; it sits in "+strings.Join(rooms, ", "), "write to it there: earshot say --room "+rooms[0]+" --to "+address+" TEXT"
 	}
-	return nil, participants.Refuse(agents.ErrTarget, fmt.Sprintf("the agent at %q has no seat in the room %s, and does not answer here%s", participants.OneLine(address), in, sitting(rooms)), cure)
-}
-
-// sitting says in which rooms an agent sits.
-func sitting(rooms []string) string {
-	if len(rooms) == 0 {
-		return ", nor in any other room that you may enter"
-	}
-	return "; it sits in " + strings.Join(rooms, ", ")
+	return nil, participants.Refuse(agents.ErrTarget, fmt.Sprintf("the agent at %q has no seat in the room %s, and does not answer here%s", participants.OneLine(address), in, where), cure)
 }

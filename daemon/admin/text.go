@@ -20,7 +20,7 @@ import (
 func RoomsText(p api.AgentInfo) string {
 	switch {
 	case len(p.Rooms) > 0:
-	case p.Kind == earshot.PathAgent:
+	case p.Kind == earshot.PathAgent, p.Kind == earshot.PathConnector && p.Configured:
 		return agents.Everywhere
 	default:
 		return "-" // it is wherever others call it

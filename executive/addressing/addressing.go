@@ -100,7 +100,7 @@ func (r *Resolver) Direct(e *earshot.Event, who participants.Participant, text e
 		}
 	}
 	e.To = d.To
-	a := r.aimed(d, r.Company(who))
+	a := r.aimed(d, r.Company(who), e.From.Provider)
 	alone := ""
 	switch a.Why {
 	case Misses:
@@ -118,9 +118,9 @@ func (r *Resolver) Direct(e *earshot.Event, who participants.Participant, text e
 }
 
 // aimed returns what a text with direction d means for the agents, in a room with so many people.
-// An unknown name calls nobody, so somebody who is alone is still answered, by the main agent; but
+// An unknown name calls nobody, so somebody who is alone is still answered, by the agent of connector; but
 // not if the text is addressed to that name.
-func (r *Resolver) aimed(d conversation.Addressees, people int) Addressees {
+func (r *Resolver) aimed(d conversation.Addressees, people int, connector string) Addressees {
 	all := r.Agents()
 	called := r.Seated(d.To, all)
 	switch {
@@ -137,7 +137,7 @@ func (r *Resolver) aimed(d conversation.Addressees, people int) Addressees {
 	case people > 1:
 		return Addressees{Why: Elsewhere, Lost: len(d.Former)+len(d.Unknown) == 0}
 	}
-	return Addressees{Agents: IDs(all[:1]), Mine: true, Why: Alone}
+	return Addressees{Agents: IDs([]agents.Record{agents.Met(connector, all)}), Mine: true, Why: Alone}
 }
 
 // Seated returns those of some participants that are among the agents of the room.

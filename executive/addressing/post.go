@@ -11,21 +11,18 @@ import (
 )
 
 var (
-	errNoPost    = errors.New("no agent has an address here; call one by its name")
-	errNoAddress = errors.New("to which address? Write /" + earshot.PostTo + " PATH text; see: earshot agents")
-	errNoLetter  = errors.New("an empty message says nothing; write /" + earshot.PostTo + " PATH text")
+	errNoPost   = errors.New("no agent has an address here; call one by its name")
+	errNoLetter = errors.New("what is to be sent to which address? Write /" + earshot.PostTo + " PATH text; see: earshot agents")
 )
 
 // Post reads the command "/to ADDRESS text" given by who, and returns the agents to which it goes, and
 // the text.
 func (r *Resolver) Post(ctx context.Context, who participants.Participant, args earshot.Text) (to []earshot.ParticipantID, text earshot.Text, err error) {
 	address, text := CutAddress(args)
-	switch {
-	case r.Recipients == nil:
+	if r.Recipients == nil {
 		return nil, "", errNoPost
-	case address == "":
-		return nil, "", errNoAddress
-	case text.Blank():
+	}
+	if text.Blank() {
 		return nil, "", errNoLetter
 	}
 	all, err := r.Recipients(ctx, who, address)

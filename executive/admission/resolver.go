@@ -348,7 +348,7 @@ func ownWords(e *earshot.Event, who participants.Participant, args earshot.Text)
 // that it calls, or the main one if it calls none.
 func (r *Resolver) withOwnWords(e *earshot.Event, a addressing.Addressees) addressing.Addressees {
 	if !a.Mine || a.Why == addressing.Alone {
-		a = addressing.Addressees{Agents: addressing.IDs(r.Agents()[:1]), Mine: true, Named: true, Why: reason.OwnWords}
+		a = addressing.Addressees{Agents: []earshot.ParticipantID{agents.Met(e.From.Provider, r.Agents()).ID}, Mine: true, Named: true, Why: reason.OwnWords}
 		e.To, e.Visibility.Agents = slices.Clone(a.Agents), nil
 	}
 	return a

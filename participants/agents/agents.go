@@ -53,13 +53,31 @@ type Record struct {
 	earshot.Profile
 }
 
-// SitsIn reports whether the agent has a seat in a room. Agents with a permanent name sit
-// everywhere unless their rooms are listed; others sit only in listed rooms.
+// SitsIn reports whether the agent has a seat in a room. Agents with a permanent name, and those that are
+// met by a connector, sit everywhere unless their rooms are listed; others sit only in listed rooms.
 func (r Record) SitsIn(room earshot.RoomID) bool {
 	if len(r.Rooms) == 0 {
-		return r.Kind == earshot.PathAgent
+		return r.Kind == earshot.PathAgent || r.Kind == earshot.PathConnector && r.Name != ""
 	}
 	return slices.Contains(r.Rooms, room)
+}
+
+// Connectors are where an agent of its own can be met, by the names of their providers.
+var Connectors = []string{"console", "discord"}
+
+func connectorPath(name string) earshot.Path {
+	return earshot.Path("/" + string(participants.Owner) + "/" + name)
+}
+
+// Met returns which of some agents of a room answers what calls nobody and came by a connector: that
+// of the connector, or the first, which is the main one.
+func Met(connector string, all []Record) Record {
+	for _, r := range all {
+		if r.Kind == earshot.PathConnector && r.Path == connectorPath(connector) {
+			return r
+		}
+	}
+	return all[0]
 }
 
 // Instructions returns the text that tells the model who the agent is: the agent's own prompt, or

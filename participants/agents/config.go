@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 
 	"earshot"
 	"earshot/internal/field"
@@ -25,6 +26,7 @@ type Entry struct {
 	Main        bool             `yaml:"main"`        // it answers there what is addressed to nobody in particular
 	AutoReply   bool             `yaml:"auto_reply"`  // its replies call the agent that it answers
 	User        string           `yaml:"user"`        // the subuser it belongs to; empty means the owner
+	Connector   string           `yaml:"connector"`   // it answers there who calls nobody; see [Connectors]
 }
 
 // SetDefaults sets the defaults of an entry. It is called before the entry is read.
@@ -41,7 +43,11 @@ func (e Entry) profile() earshot.Profile {
 
 // Record returns the agent of an entry, without an ID and a path, which a [Directory] gives it.
 func (e Entry) Record() Record {
-	return Record{User: e.owner(), Kind: earshot.PathAgent, Configured: true, Profile: e.profile()}
+	r := Record{User: e.owner(), Kind: earshot.PathAgent, Configured: true, Profile: e.profile()}
+	if e.Connector != "" {
+		r.Kind, r.Path = earshot.PathConnector, connectorPath(e.Connector)
+	}
+	return r
 }
 
 func (e Entry) owner() earshot.ParticipantID {
@@ -67,6 +73,7 @@ func (c Config) Validate(n Names) error {
 			c.checkName(i, n),
 			profileScope{n.Rooms, n.Engines}.check(e.profile()),
 			e.checkUser(),
+			c.checkConnector(i),
 			c.checkMain(i),
 		)))
 	}
@@ -111,6 +118,15 @@ func (e Entry) checkUser() error {
 		return field.Errorf("user", "is %q; must be one word of small letters, digits and - . _, such as family", participants.OneLine(e.User))
 	}
 	return homeless(e.owner(), e.profile())
+}
+
+// checkConnector checks that the agent is the only one that is met by its connector.
+func (c Config) checkConnector(i int) error {
+	is := c[i].Connector
+	return errors.Join(
+		field.Check(is == "" || slices.Contains(Connectors, is) && c[i].owner() == participants.Owner, "connector", "is %q; %s, for an agent of the owner", participants.OneLine(is), choose("where it is met", Connectors)),
+		field.Check(is == "" || !slices.ContainsFunc(c[:i], func(e Entry) bool { return e.Connector == is }), "connector", "is %q, as for an agent before; one agent is met there", participants.OneLine(is)),
+	)
 }
 
 // checkMain checks that no room has two main agents.

@@ -207,7 +207,7 @@ func (b *Directory) add(r *Record) {
 // seat updates whether an agent may have a seat in a room.
 func (b *Directory) seat(r *Record) {
 	i := slices.IndexFunc(b.seats, func(s *Record) bool { return s.ID == r.ID })
-	switch may := r.Kind == earshot.PathAgent || len(r.Rooms) > 0; {
+	switch may := len(r.Rooms) > 0 || r.SitsIn(""); {
 	case i >= 0 && may:
 		b.seats[i] = r
 	case i >= 0:

@@ -13,9 +13,6 @@ import (
 	"earshot/participants"
 )
 
-// anyWord stands for any one word of a path in a pattern.
-const anyWord = "*"
-
 // Recipients returns the live agents to which somebody may post a message at an address, sorted by
 // path: a path, the ID of an agent, or a pattern, which is a path with * for some whole words. A
 // path or an ID is one agent, and nobody else stands in for it. Of those that match a pattern, the
@@ -24,14 +21,14 @@ const anyWord = "*"
 // Everybody may post to the agents of the owner, as they may call them by name. The agents of a
 // subuser are for that user and for operators.
 func (b *Directory) Recipients(ctx context.Context, by participants.Participant, to string) ([]Record, error) {
-	if strings.Contains(to, anyWord) {
+	if strings.Contains(to, "*") {
 		return b.matching(by, to)
 	}
 	r, err := b.addressed(ctx, by, to)
-	if err != nil {
-		return nil, err
+	if err == nil {
+		err = b.maySend(by, r)
 	}
-	return []Record{r}, b.maySend(by, r)
+	return []Record{r}, err
 }
 
 // addressed returns the live agent with a path or an ID.
@@ -44,22 +41,24 @@ func (b *Directory) addressed(ctx context.Context, by participants.Participant, 
 		if r, err = b.Resolve(ctx, earshot.Path(to)); err != nil { // of some kinds, none could be posted to either
 			err = cmp.Or(answers(Record{Path: earshot.Path(to), Kind: at.Kind}), err)
 		}
+		if at.Kind == earshot.PathConnector && r.Name == "" && slices.Contains(Connectors, at.Name) && at.User == string(participants.Owner) {
+			r, _ = b.ByID(participants.Agent) // who is met there
+			return r, nil
+		}
 		return r, b.suggest(by, to, err)
 	}
 	if r, lives := b.ByID(earshot.ParticipantID(to)); lives {
 		return r, nil
 	}
-	var was row
-	var known bool
-	err = b.viewer.Look(ctx, func(v earshot.View) (err error) {
-		was, known, err = called(ctx, v, earshot.ParticipantID(to))
+	err = b.viewer.Look(ctx, func(v earshot.View) error {
+		was, known, err := called(ctx, v, earshot.ParticipantID(to))
+		if known {
+			err = dead(was.Path)
+		}
 		return err
 	})
-	switch {
-	case err != nil:
-		return r, fmt.Errorf("resolving the ID of an agent: %w", err)
-	case known:
-		return r, dead(was.Path)
+	if err != nil {
+		return r, err
 	}
 	return r, b.suggest(by, to, participants.Refuse(ErrUnknown, fmt.Sprintf("no agent has the ID %q", shown(earshot.Path(to))), "write its path, such as /owner/agent/coder; to list them: earshot agents"))
 }
@@ -67,25 +66,25 @@ func (b *Directory) addressed(ctx context.Context, by participants.Participant, 
 // matching returns the agents that match a pattern and may be posted to.
 func (b *Directory) matching(by participants.Participant, pattern string) (all []Record, err error) {
 	words := strings.Split(pattern, "/")
-	if words[0] != "" || slices.ContainsFunc(words, func(w string) bool { return w != anyWord && strings.Contains(w, anyWord) }) || len(pattern) > longestPath {
+	if words[0] != "" || slices.ContainsFunc(words, func(w string) bool { return w != "*" && strings.Contains(w, "*") }) || len(pattern) > longestPath {
 		return nil, participants.Refuse(ErrPath, fmt.Sprintf("%q is not a pattern", shown(earshot.Path(pattern))), "write a path with * for whole words of it, such as /owner/agent/*")
 	}
 	err = participants.Refuse(ErrUnknown, fmt.Sprintf("there is no agent that matches %q", shown(earshot.Path(pattern))), "list the agents: earshot agents")
 	for _, r := range b.List() {
 		is := strings.Split(string(r.Path), "/")
-		if !slices.EqualFunc(words, is, func(w, is string) bool { return w == anyWord || w == is }) {
+		if !slices.EqualFunc(words, is, func(w, is string) bool { return w == "*" || w == is }) {
 			continue
 		}
 		if may := b.maySend(by, r); may != nil {
 			err = may
-			continue
+		} else {
+			all = append(all, r)
 		}
-		all = append(all, r)
 	}
 	if len(all) > 0 {
-		err = nil
+		return all, nil
 	}
-	return all, err
+	return nil, err
 }
 
 // maySend says why somebody may not post to an agent; nil if they may.
@@ -99,21 +98,20 @@ func (b *Directory) maySend(by participants.Participant, to Record) error {
 	return answers(to)
 }
 
+// silent are the kinds of agents that answer nobody, with what they do instead.
+var silent = map[earshot.PathKind]string{
+	earshot.PathMemory: "remembers for another agent",
+	earshot.PathSearch: "looks something up for another agent",
+	earshot.PathSystem: "is a part of earshot itself",
+}
+
 // answers says why an agent of a kind answers nobody; nil if it may answer.
 func answers(r Record) error {
-	cure := "list the agents: earshot agents"
+	does, cure := silent[r.Kind], "list the agents: earshot agents"
 	if up := ParentPath(r.Path); up != "" {
 		cure = "write to the agent that it works for: " + string(up)
 	}
-	does := ""
-	switch r.Kind {
-	case earshot.PathMemory:
-		does = "remembers for another agent"
-	case earshot.PathSearch:
-		does = "looks something up for another agent"
-	case earshot.PathSystem:
-		does = "is a part of earshot itself"
-	default:
+	if does == "" {
 		return nil
 	}
 	return participants.Refuse(ErrNotYours, fmt.Sprintf("nobody can write to %q: it %s, and answers nobody", shown(r.Path), does), cure)

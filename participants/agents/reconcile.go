@@ -88,6 +88,9 @@ func (p *reconciliation) rest() {
 	for _, r := range p.List() {
 		switch {
 		case p.kept[r.ID], ended[root(r.Path)]:
+		case r.Configured && r.Kind == earshot.PathConnector: // its path could never be used again
+			r.Configured, r.Profile = false, earshot.Profile{}
+			p.changes = append(p.changes, r.event(earshot.Changed))
 		case r.Configured:
 			ended[r.Path] = true
 			p.changes = append(p.changes, r.event(earshot.Ended))
@@ -100,6 +103,9 @@ func (p *reconciliation) rest() {
 // existing returns the agent that an entry describes: an agent of the same user with the same name,
 // even one that somebody made at run time.
 func (p *reconciliation) existing(e Entry) *Record {
+	if e.Connector != "" {
+		return p.live[connectorPath(e.Connector)]
+	}
 	for _, r := range p.live {
 		if r.Kind == earshot.PathAgent && r.ID != participants.Agent && r.User == e.owner() && participants.Key(r.Name) == participants.Key(e.Name) {
 			return r
