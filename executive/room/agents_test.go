@@ -116,10 +116,21 @@ func TestWhoAnswers(t *testing.T) {
 		{"/msg Scout, Earshot: look around", "bob", "Scout Earshot", "Earshot Scout", "", ""},
 		{"/msg Ranger look around", "bob", "", "", "Earshot Scout", "Ranger has no seat in this room and does not answer here"},
 		{"/msg bob look around", "bob", "", "", "Earshot Scout", ""},
+		{"/to /owner/agent/scout look around", "bob", "Scout", "Scout", "Earshot", ""},
+		{"/to /owner/agent/scout @Earshot, bob, @all: look around", "", "Scout", "Scout", "Earshot", ""},
+		{"/to /owner/agent/* look around", "bob", "Earshot Scout", "Earshot Scout", "", "Ranger has no seat in this room and does not answer here"},
 	} {
 		t.Run(tt.text, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				c := man(t, newHouse(), strings.Fields(tt.others)...)
+				h := newHouse()
+				all := []agents.Record{record("agent", "Earshot"), record("scout", "Scout"), record("ranger", "Ranger")}
+				h.recipients = func(_ context.Context, _ participants.Participant, to string) ([]agents.Record, error) {
+					if strings.HasSuffix(to, "*") {
+						return all, nil
+					}
+					return slices.DeleteFunc(slices.Clone(all), func(r agents.Record) bool { return string(r.Path) != to }), nil
+				}
+				c := man(t, h, strings.Fields(tt.others)...)
 				if err := c.people.Introduce(t.Context(), participants.Participant{ID: "ranger", Name: "Ranger"}, func() error { return nil }); err != nil {
 					t.Fatal(err)
 				}

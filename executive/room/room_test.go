@@ -57,6 +57,7 @@ type house struct {
 	staff      exchange.Spawner
 	llm        llm.Service // if nil, model
 	agents     func() []agents.Record
+	recipients func(context.Context, participants.Participant, string) ([]agents.Record, error)
 	former     []string
 	recall     func(context.Context, earshot.ParticipantID) ([]earshot.Event, error)
 	order      func(context.Context, participants.Participant, agents.Order) (agents.Record, error)
@@ -119,7 +120,7 @@ func (h *house) open(ctx context.Context) *house {
 	}
 	h.Room = room.New(room.Config{
 		Cameras: seeing, ID: earshot.Desk, Settings: h.settings,
-		People: h.people, Enters: h.enters, Journal: h.journal, Model: h.llm, Past: h.past, Tools: h.tools, Spawner: h.staff, Agents: h.agents, Recall: h.recall, Order: h.order, Former: func() []string { return h.former }, Reader: h.reader, Reach: h.reach,
+		People: h.people, Enters: h.enters, Journal: h.journal, Model: h.llm, Past: h.past, Tools: h.tools, Spawner: h.staff, Agents: h.agents, Recipients: h.recipients, Recall: h.recall, Order: h.order, Former: func() []string { return h.former }, Reader: h.reader, Reach: h.reach,
 		Decided: func(a earshot.Audience) explain.Journal { return h.journal.For(a) },
 		Event:   h.event, Lasts: h.lasts,
 		Scenery: h.scenery, Corrected: h.corrected, Voices: h.voices,
