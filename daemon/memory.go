@@ -8,6 +8,7 @@ import (
 	"earshot"
 	"earshot/daemon/access"
 	"earshot/executive/memory"
+	"earshot/executive/recall"
 	"earshot/participants"
 	"earshot/participants/agents"
 )
@@ -94,4 +95,12 @@ func (d *Daemon) keepIn(ctx context.Context, e earshot.Event) error {
 		return access.NoRoom(e.Room, nil)
 	}
 	return r.Keep(ctx, e)
+}
+
+// searcher answers the questions of agents from what is on record.
+func (d *Daemon) searcher() recall.Searcher {
+	return recall.Searcher{
+		Journal: recollection{d.store}, Facts: d.memory, Model: &d.llm, Settings: d.settings,
+		Agents: d.agents, Name: d.people.Name, Now: time.Now, Log: d.log,
+	}
 }

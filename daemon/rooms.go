@@ -202,7 +202,7 @@ func (d *Daemon) recall(ctx context.Context, id earshot.RoomID, agent earshot.Pa
 
 // tools are the tools of agents besides those that a room provides.
 func (d *Daemon) tools() tool.Table {
-	return append(d.eraser.Files.Tools(), tool.Recall(recollection{d.store}, d.people.Name), d.remembered().Tool(), d.tasks.Tool(), d.schedules.Tool())
+	return append(d.eraser.Files.Tools(), tool.Recall(recollection{d.store}, d.people.Name), d.remembered().Tool(), d.tasks.Tool(), d.schedules.Tool(), d.searcher().Tool())
 }
 
 // Workspaces returns the workspaces of all agents.

@@ -56,6 +56,7 @@ type Config struct {
 	Memory         Memory           `yaml:"memory"`
 	Task           Task             `yaml:"task"`
 	Schedule       Schedule         `yaml:"schedule"`
+	Recall         Recall           `yaml:"recall"`
 }
 
 // Conversational is how the agent talks.

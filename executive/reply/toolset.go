@@ -14,8 +14,10 @@ import (
 	"earshot/executive/midturn"
 	"earshot/executive/prompt"
 	"earshot/executive/question"
+	"earshot/executive/recall"
 	"earshot/executive/remind"
 	"earshot/executive/scene"
+	"earshot/executive/schedule"
 	"earshot/executive/sight"
 	"earshot/executive/task"
 	"earshot/executive/thoughts"
@@ -118,8 +120,12 @@ func (c *ToolContext) Table(set executive.Config) tool.Table {
 	if sight.Works(c.Cameras(set)) {
 		t = append(t, tool.Look(c.look))
 	}
+	optional := map[string]bool{
+		memory.ToolName: set.Memory.Enabled, recall.ToolName: set.Recall.Enabled, task.ToolName: set.Task.Enabled,
+		schedule.ToolName: set.Task.Enabled && set.Schedule.Enabled,
+	}
 	for _, row := range c.Tools {
-		if (row.Name != memory.ToolName || set.Memory.Enabled) && (row.Name != task.ToolName || set.Task.Enabled) {
+		if on, depends := optional[row.Name]; on || !depends {
 			t = append(t, row)
 		}
 	}

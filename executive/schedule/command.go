@@ -35,12 +35,15 @@ func (r *Runner) Command(room earshot.RoomID) command.Command {
 	}
 }
 
+// ToolName is the name of [Runner.Tool].
+const ToolName = "schedule"
+
 // Tool returns the tool by which an agent does what the command does, for the one person who asks.
 func (r *Runner) Tool() tool.Tool {
 	type every struct {
 		Every string `json:"every"`
 	}
-	return tool.New("schedule", "Have something done again and again by the clock, for the person you are answering.",
+	return tool.New(ToolName, "Have something done again and again by the clock, for the person you are answering.",
 		`{"type":"object","properties":{"every":{"type":"string","description":"when and what, such as: weekday at 7:30 tell me what is due; or list; or cancel 2"}},"required":["every"],"additionalProperties":false}`,
 		participants.UseTools, func(ctx context.Context, s tool.Scope, given every) (a tool.Answer, err error) {
 			if len(s.Askers) != 1 {

@@ -105,7 +105,7 @@ func recalled(s Scope, found []earshot.Event, name func(earshot.ParticipantID) s
 	a := Answer{Visibility: s.Visibility}
 	var b strings.Builder
 	for _, e := range found {
-		text, ok := words(e.Body)
+		text, ok := Words(e.Body)
 		if !ok || !e.Visibility.Allows(s.Audience) {
 			continue
 		}
@@ -129,8 +129,8 @@ func by(e earshot.Event, name func(earshot.ParticipantID) string) string {
 	return name(e.Author)
 }
 
-// words returns the text of an event with somebody's words or a sight.
-func words(b earshot.Body) (earshot.Text, bool) {
+// Words returns the text of an event with somebody's words or a sight.
+func Words(b earshot.Body) (earshot.Text, bool) {
 	switch body := b.(type) {
 	case earshot.Message:
 		return body.Text, true
