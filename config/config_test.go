@@ -105,7 +105,7 @@ log: {level: debug}
 }
 
 const (
-	executiveKeys = "enabled, name, update_interval_seconds, context_window_seconds, agents_sleep_after_seconds, llm, conversational, reasoning, streaming, interruption, speech, parallel, attention, sight, multi_party, tools, memory, task, schedule"
+	executiveKeys = "enabled, name, update_interval_seconds, context_window_seconds, agents_sleep_after_seconds, llm, conversational, reasoning, streaming, interruption, speech, parallel, attention, sight, multi_party, tools, memory, task, schedule, recall"
 	topKeys       = "executive, external_actors, agents, rooms, providers, outlets, speech, speakers, store, server, log"
 )
 

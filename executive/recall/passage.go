@@ -25,7 +25,7 @@ const (
 	mostQueries = 4   // of a model
 	mostWords   = 12  // of one query
 	mostOfWord  = 48  // events for one word, the newest
-	mostRanked  = 100 // of one query
+	mostPaired  = 6   // frequent words that are sought in pairs
 	mostRead    = 12  // passages; a small model reads no more
 	mostQuoted  = 400 // bytes of one of them
 
@@ -61,44 +61,83 @@ type lookup struct {
 	journal tool.Memory
 	scope   tool.Scope
 	name    func(earshot.ParticipantID) string
-	words   map[string][]passage // what was found already
+	sought  map[string]int                      // how many were found for some words
+	has     map[earshot.EventID]map[string]bool // by the beginnings of their words
+	all     []passage
 }
 
-// rank returns what has words of a query, the best first: that with many of them, and with rare ones. A
-// word is sought alone, since few answers have all words of their question.
-func (x lookup) rank(ctx context.Context, query string) ([]passage, error) {
-	scores, all := make(map[earshot.EventID]float64), []passage(nil)
-	for _, w := range stems(query) {
-		list, had := x.words[w]
-		if !had {
-			found, err := x.journal.Search(ctx, x.scope.Audience, w, mostOfWord)
-			if err != nil {
-				return nil, err
-			}
-			for _, e := range found {
-				text, ok := tool.Words(e.Body)
-				if ok && e.ID != x.scope.About && e.Visibility.Allows(x.scope.Audience) { // the question would find itself
-					list = append(list, passage{id: e.ID, at: e.At, by: x.name(e.Author), text: string(text), visibility: e.Visibility})
-				}
-			}
-			x.words[w] = list
-		}
-		for _, p := range list {
-			if scores[p.id] == 0 {
-				all = append(all, p)
-			}
-			scores[p.id] += math.Log(2 + mostOfWord/float64(len(list)))
+// collect finds what has words of a query. A word is sought alone, since few answers have all words of
+// their question; and two words together where each is so frequent that what has both may be older
+// than the newest with either. An error is that of words that could not be sought; the others count
+// all the same.
+func (x *lookup) collect(ctx context.Context, query string) (fault error) {
+	var frequent []string
+	for _, w := range stems(query, mostWords) {
+		fault = cmp.Or(fault, x.seek(ctx, w))
+		if x.sought[w] >= mostOfWord && len(frequent) < mostPaired {
+			frequent = append(frequent, w)
 		}
 	}
-	slices.SortStableFunc(all, func(a, b passage) int {
-		return cmp.Or(cmp.Compare(scores[b.id], scores[a.id]), b.at.Compare(a.at))
-	})
-	return all[:min(len(all), mostRanked)], nil
+	for i, w := range frequent {
+		for _, other := range frequent[:i] {
+			fault = cmp.Or(fault, x.seek(ctx, other+" "+w))
+		}
+	}
+	return fault
+}
+
+// seek finds the newest passages with all of some words that everybody in the audience may know.
+func (x *lookup) seek(ctx context.Context, words string) error {
+	if _, had := x.sought[words]; had {
+		return nil
+	}
+	found, err := x.journal.Search(ctx, x.scope.Audience, words, mostOfWord)
+	if err != nil {
+		return err
+	}
+	x.sought[words] = len(found)
+	for _, e := range found {
+		text, ok := tool.Words(e.Body)
+		if !ok || e.ID == x.scope.About || x.has[e.ID] != nil || !e.Visibility.Allows(x.scope.Audience) { // the question would find itself
+			continue
+		}
+		x.has[e.ID] = make(map[string]bool)
+		for _, w := range stems(string(text), math.MaxInt) {
+			x.has[e.ID][w] = true
+		}
+		x.all = append(x.all, passage{id: e.ID, at: e.At, by: x.name(e.Author), text: string(text), visibility: e.Visibility})
+	}
+	return nil
+}
+
+// rank returns those of all passages that have words of a query, the best first: that with many of
+// them, and with rare ones. What was found for another query counts as well.
+func (x *lookup) rank(query string) (list []ranked) {
+	words := stems(query, mostWords)
+	for _, p := range x.all {
+		score := 0.0
+		for _, w := range words {
+			if x.has[p.id][w] {
+				score += math.Log(2 + mostOfWord/float64(max(x.sought[w], 1)))
+			}
+		}
+		if score > 0 {
+			list = append(list, ranked{passage: p, score: score})
+		}
+	}
+	slices.SortStableFunc(list, func(a, b ranked) int { return cmp.Or(cmp.Compare(b.score, a.score), b.at.Compare(a.at)) })
+	return list
+}
+
+// A ranked passage stands in a list, the best first; of two with the same score, neither is better.
+type ranked struct {
+	passage
+	score float64
 }
 
 // stems returns what is sought in the journal for a query: the beginnings of its words, each once. What
 // a model wrote is nothing but words here: the search's own signs are not in them.
-func stems(query string) (all []string) {
+func stems(query string, most int) (all []string) {
 	for _, w := range language.Words(query) {
 		w, _, _ = strings.Cut(strings.Trim(w, "'"), "'") // ann's
 		n := utf8.RuneCountInString(w)
@@ -109,7 +148,7 @@ func stems(query string) (all []string) {
 			w = string([]rune(w)[:stem]) + "*"
 		}
 		if !slices.Contains(all, w) {
-			if all = append(all, w); len(all) == mostWords {
+			if all = append(all, w); len(all) == most {
 				break
 			}
 		}
@@ -129,15 +168,20 @@ var idle = []string{
 }
 
 // fuse merges ranked lists by reciprocal rank fusion (Cormack, Clarke and Büttcher, SIGIR 2009), whose
-// constant is 60 as there: how lists score does not matter, only how far up something stands.
-func fuse(lists [][]passage) (all []passage) {
+// constant is 60 as there: how lists score does not matter, only how far up something stands. Those that
+// are equally good in a list stand equally far up: else the newest would count as the best there.
+func fuse(lists [][]ranked) (all []passage) {
 	scores := make(map[earshot.EventID]float64)
 	for _, list := range lists {
+		place := 0
 		for i, p := range list {
-			if scores[p.id] == 0 {
-				all = append(all, p)
+			if i == 0 || p.score < list[i-1].score {
+				place = i + 1
 			}
-			scores[p.id] += 1 / float64(60+i+1)
+			if scores[p.id] == 0 {
+				all = append(all, p.passage)
+			}
+			scores[p.id] += 1 / float64(60+place)
 		}
 	}
 	slices.SortStableFunc(all, func(a, b passage) int { return cmp.Compare(scores[b.id], scores[a.id]) })

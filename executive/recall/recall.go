@@ -14,7 +14,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"slices"
 	"strings"
 	"time"
 
@@ -158,22 +157,26 @@ func (r Searcher) ask(ctx context.Context, by earshot.ParticipantID, messages []
 
 // find returns what the queries find and everybody in the audience may know, the best first.
 func (r Searcher) find(ctx context.Context, s tool.Scope, queries []string) ([]passage, error) {
-	x := lookup{journal: r.Journal, scope: s, name: r.Name, words: make(map[string][]passage)}
-	var lists [][]passage
+	x := lookup{journal: r.Journal, scope: s, name: r.Name, sought: make(map[string]int), has: make(map[earshot.EventID]map[string]bool)}
+	var fault error
 	for _, q := range queries {
-		list, err := x.rank(ctx, q)
-		if err != nil {
-			return nil, err
-		}
-		lists = append(lists, list)
+		fault = cmp.Or(fault, x.collect(ctx, q))
+	}
+	var lists [][]ranked
+	for _, q := range queries {
+		lists = append(lists, x.rank(q))
 	}
 	facts, _ := r.Facts.Lookup(memory.Query{Audience: s.Audience, Words: earshot.Text(strings.Join(queries, " ")), At: r.Now(), Bytes: factBytes})
-	var known []passage
-	for _, f := range facts {
+	var known []ranked
+	for i, f := range facts {
 		if f.Event.Visibility.Allows(s.Audience) {
-			known = append(known, passage{id: f.Event.ID, at: cmp.Or(f.Since, f.Event.At), by: "remembered", text: string(f.Text), visibility: f.Event.Visibility})
+			p := passage{id: f.Event.ID, at: f.Since, by: "remembered", text: string(f.Text), visibility: f.Event.Visibility}
+			known = append(known, ranked{passage: p, score: -float64(i)})
 		}
 	}
 	all := fuse(append(lists, known))
-	return slices.Clip(all[:min(len(all), mostRead)]), nil
+	if len(all) == 0 {
+		return nil, fault
+	}
+	return all[:min(len(all), mostRead)], nil
 }

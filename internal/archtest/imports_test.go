@@ -119,6 +119,7 @@ var may = map[string]string{
 // tried lists what the tests of a package may import in addition, to run it on the real thing.
 var tried = map[string]string{
 	"executive/memory":    "store",
+	"executive/recall":    "store",
 	"executive/remind":    "store",
 	"executive/task":      "store",
 	"executive/schedule":  "store",
