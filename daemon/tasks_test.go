@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -14,6 +15,7 @@ import (
 	"earshot/config"
 	"earshot/internal/testkit"
 	"earshot/llm"
+	"earshot/participants/agents"
 )
 
 // fence is a script for a model that asks for the colour of a fence, notes it in a file, and is done.
@@ -67,7 +69,10 @@ func TestTasks(t *testing.T) {
 		if said := do(""); !strings.Contains(said, "1  waits for an answer: paint the fence (0 calls") {
 			t.Errorf("the list is %q", said)
 		}
-		if all := h.agents.List(); !strings.HasPrefix(string(all[len(all)-1].Path), "/owner/task/") || all[len(all)-1].Role != earshot.RoleTask {
+		works := func(a agents.Record) bool {
+			return strings.HasPrefix(string(a.Path), "/owner/task/") && a.Role == earshot.RoleTask
+		}
+		if all := h.agents.List(); !slices.ContainsFunc(all, works) {
 			t.Errorf("the agents are %+v", all)
 		}
 		leave()
