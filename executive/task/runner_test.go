@@ -44,9 +44,9 @@ type den struct {
 	stop   func()
 	model  func(*llm.Request) ([]llm.Call, string, error)
 	slot   llm.Service // in place of that, if set
-	set    executive.Config
 
 	mu    sync.Mutex
+	set   executive.Config
 	n     int
 	asked []*llm.Request
 	made  []string
@@ -74,18 +74,34 @@ func (d *den) open() {
 		d.t.Fatal(err)
 	}
 	d.run = NewRunner(Config{
-		Journal: d, Agents: d.agents, Tools: d.tools, Model: d, Settings: func() executive.Config { return d.set },
+		Journal: d, Agents: d.agents, Tools: d.tools, Model: d, Settings: func() (set executive.Config) { d.change(func() { set = d.set }); return set },
 		Person: func(id earshot.ParticipantID) (participants.Participant, bool) {
-			return map[earshot.ParticipantID]participants.Participant{"ann": ann, "bob": bob}[id], !d.gone
+			known := true
+			d.change(func() { known = !d.gone })
+			return map[earshot.ParticipantID]participants.Participant{"ann": ann, "bob": bob}[id], known
 		},
 		Speaker: func(earshot.RoomID) earshot.ParticipantID { return main },
-		Mode:    func(earshot.RoomID) earshot.Mode { return d.mode },
+		Mode:    func(earshot.RoomID) (mode earshot.Mode) { d.change(func() { mode = d.mode }); return mode },
 		Keep:    d.keep, NewID: d.id, Now: time.Now, Log: slog.New(slog.DiscardHandler),
 	})
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup
 	running.Go(func() { d.run.Run(ctx) })
 	d.stop = func() { cancel(); running.Wait() }
+}
+
+// change calls f while nobody else reads or changes the fields that tests change.
+func (d *den) change(f func()) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	f()
+}
+
+// requests returns what a model was asked so far.
+func (d *den) requests() []*llm.Request {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return slices.Clone(d.asked)
 }
 
 func (d *den) close() {
@@ -118,7 +134,9 @@ func (d *den) Look(ctx context.Context, f func(earshot.View) error) error {
 }
 
 func (d *den) keep(ctx context.Context, e earshot.Event) error {
-	if d.deaf {
+	var deaf bool
+	d.change(func() { deaf = d.deaf })
+	if deaf {
 		return errors.New("the room is closed")
 	}
 	d.reach("telling")
@@ -172,7 +190,9 @@ func (d *den) Stream(ctx context.Context, req *llm.Request) iter.Seq2[llm.Delta,
 			d.slot.Stream(ctx, req)(yield)
 			return
 		}
-		calls, text, err := d.model(req)
+		var model func(*llm.Request) ([]llm.Call, string, error)
+		d.change(func() { model = d.model })
+		calls, text, err := model(req)
 		if err == errWait {
 			<-ctx.Done()
 			err = context.Cause(ctx)
@@ -259,19 +279,19 @@ func TestTask(t *testing.T) {
 		if said := d.says(bob, "1 answer red"); !strings.Contains(said, "only whom it is for") {
 			t.Errorf("Bob answers: %q", said)
 		}
-		d.deaf = true
+		d.change(func() { d.deaf = true })
 		d.says(ann, "1 answer blue")
 		if told := d.told(); len(told) != 1 {
 			t.Errorf("a room that takes nothing in was told %q", told)
 		}
-		d.deaf = false
+		d.change(func() { d.deaf = false })
 		time.Sleep(2 * time.Minute)
 		synctest.Wait()
 		told := d.told()
 		if len(told) != 2 || told[1] != `The task "paint the fence" is done: It is painted.` || !slices.Equal(d.made, []string{`recall {"q":1}`, `act {"n":1}`}) {
 			t.Fatalf("it made %q and tells %q", d.made, told)
 		}
-		last := d.asked[len(d.asked)-1].Messages
+		last := d.requests()[len(d.requests())-1].Messages
 		if !slices.ContainsFunc(last, func(m llm.Message) bool { return m.Role == llm.User && m.Text == "They say: blue" }) {
 			t.Errorf("the model was told %v", last)
 		}
@@ -297,14 +317,14 @@ func TestSteering(t *testing.T) {
 		defer d.close()
 		d.says(ann, "start wait")
 		d.says(ann, "1 pause")
-		asked := len(d.asked)
+		asked := len(d.requests())
 		d.says(ann, "1 steer mind the gap")
 		time.Sleep(time.Hour)
-		if len(d.asked) != asked {
-			t.Errorf("paused it asks %d times", len(d.asked)-asked)
+		if len(d.requests()) != asked {
+			t.Errorf("paused it asks %d times", len(d.requests())-asked)
 		}
 		d.says(ann, "1 resume")
-		if !slices.ContainsFunc(d.asked[len(d.asked)-1].Messages, func(m llm.Message) bool { return m.Text == "They say: mind the gap" }) {
+		if !slices.ContainsFunc(d.requests()[len(d.requests())-1].Messages, func(m llm.Message) bool { return m.Text == "They say: mind the gap" }) {
 			t.Error("it does not mind the gap")
 		}
 		d.says(ann, "1 cancel")
@@ -315,7 +335,7 @@ func TestSteering(t *testing.T) {
 			t.Errorf("it tells %q", d.told())
 		}
 		d.says(ann, "start this")
-		d.gone = true
+		d.change(func() { d.gone = true })
 		d.says(ann, "2 steer quickly")
 		if told := d.told(); len(told) != 1 || !strings.Contains(told[0], "may not have it done") {
 			t.Errorf("without Ann it tells %q", told)
@@ -333,12 +353,12 @@ func TestLimits(t *testing.T) {
 			return []llm.Call{{Tool: "act", Arguments: json.RawMessage(fmt.Sprint(`{"n":`, n, `}`))}}, "On it.", nil
 		})
 		defer d.close()
-		d.set.Task.Calls = 5
+		d.change(func() { d.set.Task.Calls = 5 })
 		d.says(ann, "start for ever")
 		if told := d.told(); len(d.made) != 5 || len(told) != 1 || !strings.Contains(told[0], "used up. On it.") {
 			t.Errorf("it made %d calls and tells %q", len(d.made), told)
 		}
-		d.model = script(strings.Repeat("A long story. ", 300))
+		d.change(func() { d.model = script(strings.Repeat("A long story. ", 300)) })
 		d.says(ann, "start tell a story")
 		if told := d.told(); len(told) != 2 || len(told[1]) > mostTold+200 || !strings.HasSuffix(told[1], "in the file result.md of /owner/task/"+strings.ToLower(string(d.wrote[len(d.wrote)-1].About))+".") {
 			t.Errorf("it tells %q", told)
@@ -346,8 +366,10 @@ func TestLimits(t *testing.T) {
 		if !strings.HasPrefix(d.made[len(d.made)-1], "write_file") || !slices.Contains(d.wrote[len(d.wrote)-1].Rests(), d.wrote[len(d.wrote)-1].About) {
 			t.Errorf("it wrote %q", d.made[len(d.made)-1])
 		}
-		d.model = func(*llm.Request) ([]llm.Call, string, error) { return nil, "", errors.New("nobody answers") }
-		d.set.Task.Most = 1
+		d.change(func() {
+			d.model = func(*llm.Request) ([]llm.Call, string, error) { return nil, "", errors.New("nobody answers") }
+		})
+		d.change(func() { d.set.Task.Most = 1 })
 		if said := d.says(ann, "start something"); !strings.Contains(said, "It is task 3") {
 			t.Errorf("it says %q", said)
 		}
@@ -361,12 +383,12 @@ func TestLimits(t *testing.T) {
 		if said := d.says(ann.Aloud(), "start more"); !strings.Contains(said, "a voice proves nothing") {
 			t.Errorf("a voice is told %q", said)
 		}
-		asked := len(d.asked)
+		asked := len(d.requests())
 		time.Sleep(time.Hour)
-		if n := len(d.asked) - asked; n < 50 || n > 61 {
+		if n := len(d.requests()) - asked; n < 50 || n > 61 {
 			t.Errorf("a model that does not answer is asked %d times in an hour: %s", n, d.says(ann, ""))
 		}
-		d.mode = earshot.OffRecord
+		d.change(func() { d.mode = earshot.OffRecord })
 		if said := d.says(ann, "start more"); !strings.Contains(said, "nothing is kept") {
 			t.Errorf("off the record it says %q", said)
 		}
@@ -444,7 +466,7 @@ func TestFair(t *testing.T) {
 		d := newDen(t, t.TempDir(), nil)
 		d.slot = &llm.Scheduler{Engine: &llmtest.Script{Reply: "Hello Ann, it is a fine day.", Every: every, Rules: rules}}
 		defer d.close()
-		d.set.Task.Calls, d.set.Task.Tokens = 1000, 1_000_000
+		d.change(func() { d.set.Task.Calls, d.set.Task.Tokens = 1000, 1_000_000 })
 		d.says(ann, "start paint the fence")
 		d.says(ann, "start cut the hedge")
 		talked := 0
