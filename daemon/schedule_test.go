@@ -26,6 +26,7 @@ func TestEvery(t *testing.T) {
 		if err := os.WriteFile(cfg.Executive.LLM.Script, []byte("reply: Fine.\n"), 0o600); err != nil {
 			t.Fatal(err)
 		}
+		cfg.Executive.Task.Enabled = false
 		h := running(t, cfg)
 		every := func(args string) (string, error) {
 			return h.desk.Do(t.Context(), earshot.Event{ID: h.id(), Room: earshot.Desk, From: h.options.Account, Body: earshot.Command{Name: "every", Args: earshot.Text(args)}})

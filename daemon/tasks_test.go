@@ -35,7 +35,6 @@ func TestTasks(t *testing.T) {
 		cfg := config.Default()
 		cfg.Store.Directory = filepath.Join(dir, "journal")
 		cfg.Executive.LLM.Provider, cfg.Executive.LLM.Script = llm.Script, filepath.Join(dir, "model.yaml")
-		cfg.Executive.Task.Enabled = true
 		if err := os.WriteFile(cfg.Executive.LLM.Script, []byte(fence), 0o600); err != nil {
 			t.Fatal(err)
 		}

@@ -28,7 +28,6 @@ import (
 const main = participants.Agent
 
 var (
-	public  = earshot.Visibility{Scope: earshot.Public}
 	annOnly = earshot.Visibility{Scope: earshot.Private, Members: []earshot.ParticipantID{"ann", main}}
 	ann     = participants.Participant{ID: "ann", Name: "Ann", Type: participants.Human, Capabilities: []participants.Capability{participants.SendMessages, participants.UseTools}}
 	bob     = participants.Participant{ID: "bob", Name: "Bob", Type: participants.Human, Capabilities: ann.Capabilities}
