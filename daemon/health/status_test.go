@@ -49,7 +49,7 @@ func TestStatusOfFaults(t *testing.T) {
 
 // TestStatusOfTasks: status says what is still done in the background.
 func TestStatusOfTasks(t *testing.T) {
-	s := api.Status{RoomState: api.RoomState{Agent: "Earshot", Mode: earshot.Live}, Underway: []api.Task{{Part: "journal", Text: "cleaning up after forgetting: 40%"}}}
+	s := api.Status{RoomState: api.RoomState{Agent: "Earshot", Mode: earshot.Live}, Underway: []api.Activity{{Part: "journal", Text: "cleaning up after forgetting: 40%"}}}
 	var b strings.Builder
 	if err := health.PrintStatus(&b, s, time.Now()); err != nil || !strings.HasSuffix(b.String(), "\n  · journal: cleaning up after forgetting: 40%\n") {
 		t.Errorf("it says %s, %v", &b, err)
