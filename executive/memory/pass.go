@@ -78,7 +78,11 @@ func (r passage) prompt() []llm.Message {
 	}
 	b.WriteString("What was said:\n")
 	for i, e := range r.events {
-		fmt.Fprintf(&b, "e%d (%s) %s: %s\n", i+1, e.At.Local().Format("Monday 2006-01-02 15:04"), line(r.name(e.Author), mostSubject), line(Words(e), mostLine))
+		by, said := r.name(e.Author), Words(e)
+		if s, is := e.Body.(earshot.Sight); is {
+			by, said = "The "+earshot.CameraCalled(s.Camera)+" saw", s.Text
+		}
+		fmt.Fprintf(&b, "e%d (%s) %s: %s\n", i+1, e.At.Local().Format("Monday 2006-01-02 15:04"), line(by, mostSubject), line(said, mostLine))
 	}
 	return []llm.Message{{Role: llm.System, Text: instruction}, {Role: llm.User, Text: b.String()}}
 }
