@@ -43,8 +43,8 @@ func (r *Runner) Tool() tool.Tool {
 	type every struct {
 		Every string `json:"every"`
 	}
-	return tool.New(ToolName, "Have something done again and again by the clock, for the person you are answering.",
-		`{"type":"object","properties":{"every":{"type":"string","description":"when and what, such as: weekday at 7:30 tell me what is due; or list; or cancel 2"}},"required":["every"],"additionalProperties":false}`,
+	return tool.New(ToolName, "Have something done regularly by the clock, for the person you are answering.",
+		`{"type":"object","properties":{"every":{"type":"string","description":"such as: weekday at 7:30 tell me what is due; list; cancel 2"}},"required":["every"],"additionalProperties":false}`,
 		participants.UseTools, func(ctx context.Context, s tool.Scope, given every) (a tool.Answer, err error) {
 			if len(s.Askers) != 1 {
 				return a, errors.New("it is not certain who asks; one person must ask alone")

@@ -53,10 +53,10 @@ const ToolName = "task"
 
 // Tool returns the tool by which an agent in talk does the same for the one person whom it answers.
 func (r *Runner) Tool() tool.Tool {
-	return tool.New(ToolName, "Work that takes minutes to days and goes on beside the talk, for the person you are answering. What comes of it is told by itself; do not wait for it.",
+	return tool.New(ToolName, "Work of minutes to days beside the talk, for the person you are answering. Its result is told by itself; do not wait.",
 		`{"type":"object","properties":{"action":{"type":"string","enum":["start","list","show","steer","answer","pause","resume","cancel"]},`+
-			`"number":{"type":"integer","description":"of the task, as list shows it; not for start"},`+
-			`"text":{"type":"string","description":"start: what is to be done, all that one must know; steer, answer: what they say"}},`+
+			`"number":{"type":"integer","description":"as list shows it"},`+
+			`"text":{"type":"string","description":"start: what to do, and all that must be known; steer, answer: what they say"}},`+
 			`"required":["action"],"additionalProperties":false}`,
 		participants.SendMessages, func(ctx context.Context, s tool.Scope, given arguments) (a tool.Answer, err error) {
 			if len(s.Askers) != 1 {
