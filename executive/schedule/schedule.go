@@ -96,7 +96,10 @@ func (e Entry) Step(t Timetable, now time.Time, open bool, m Mark) (Deed, Mark) 
 	}
 	if len(missed) == 0 {
 		next := t.Next(cursor)
-		if next.IsZero() || !e.Until.IsZero() && next.After(e.Until) {
+		switch ends := next.IsZero() || !e.Until.IsZero() && next.After(e.Until); {
+		case ends && open: // it would take its last run with it
+			return Deed{}, m
+		case ends:
 			return Deed{Act: earshot.Ended}, m
 		}
 		return Deed{Due: next.Add(delay)}, m

@@ -69,7 +69,8 @@ func TestStep(t *testing.T) {
 		{"set back by an hour", earshot.Schedule{}, []look{{"2h", false}, {"1h", false}, {"2h", false}, {"3h", false}}, "ran 27 14:00, ran 27 15:00"},
 		{"set forward and back", earshot.Schedule{}, []look{{"1h", false}, {"240h30m", false}, {"1h30m", false}, {"2h", false}, {"3h", false}}, "ran 27 13:00, ran 7 12:00, ran 27 14:00, ran 27 15:00"},
 		{"set back further and further", earshot.Schedule{}, []look{{"240h", false}, {"100h30m", false}, {"10m", false}, {"1h", false}}, "ran 7 12:00, ran 27 13:00"},
-		{"up to its end", earshot.Schedule{Until: noon.Add(2 * time.Hour)}, []look{{"1h", false}, {"2h", true}, {"2h1m", false}}, "ran 27 13:00, skipped 27 14:00, ended, ended"},
+		{"up to its end", earshot.Schedule{Until: noon.Add(2 * time.Hour)}, []look{{"1h", false}, {"2h", true}, {"2h1m", false}}, "ran 27 13:00, skipped 27 14:00, ended"},
+		{"its last run goes on", earshot.Schedule{Until: noon.Add(2 * time.Hour)}, []look{{"2h1m", true}, {"50h", true}, {"51h", false}}, "skipped 27 14:00, ended"},
 		{"asleep at its end", earshot.Schedule{Until: noon.Add(2 * time.Hour)}, []look{{"50h", false}}, "ran 27 14:00, ended"},
 		{"with jitter", earshot.Schedule{Jitter: time.Hour}, []look{{"1h", false}, {"1h59m59s", false}, {"2h1s", false}}, "ran 27 13:00"},
 	} {
