@@ -12,6 +12,7 @@ import (
 	"earshot"
 	"earshot/config"
 	"earshot/llm"
+	"earshot/participants"
 	"earshot/participants/agents"
 )
 
@@ -93,6 +94,66 @@ func TestEvery(t *testing.T) {
 		pass(time.Second)
 		if works() {
 			t.Error("the agent of a schedule that is cancelled goes on")
+		}
+		h.end()
+	})
+}
+
+// TestMergedWork: what somebody set who turned out to be the owner is the owner's to follow and to cancel,
+// but is done with the rights that they had, before the merger and by their own account afterwards.
+func TestMergedWork(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		dir := t.TempDir()
+		cfg := config.Default()
+		cfg.Store.Directory = filepath.Join(dir, "journal")
+		cfg.Executive.Task.Enabled = true
+		cfg.Executive.LLM.Provider, cfg.Executive.LLM.Script = llm.Script, filepath.Join(dir, "model.yaml")
+		cfg.ExternalActors.Actors = []participants.Actor{{ID: "bob", Type: participants.Human, Handles: []string{"console:2"}}}
+		if err := os.WriteFile(cfg.Executive.LLM.Script, []byte("reply: Fine.\nrules:\n- {when: look, reply: I looked., calls: [{tool: list_files}]}\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		h := running(t, cfg)
+		do := func(account, name, args string) string {
+			t.Helper()
+			said, err := h.desk.Do(t.Context(), earshot.Event{ID: h.id(), Room: earshot.Desk, From: earshot.Handle{Provider: "console", ID: account}, Body: earshot.Command{Name: name, Args: earshot.Text(args)}})
+			if err != nil {
+				return "error: " + err.Error()
+			}
+			return said
+		}
+		do("1", "every", "day at 7:30 zone=UTC rest")
+		do("2", "every", "day at 8:00 zone=UTC look")
+		if err := h.people.Merge(t.Context(), h.owner, h.owner.ID, "bob"); err != nil {
+			t.Fatal(err)
+		}
+		do("2", "every", "day at 8:30 zone=UTC look again")
+		do("2", "task", "start look around")
+		time.Sleep(10 * time.Hour)
+		synctest.Wait()
+		calls, done := 0, 0
+		for e, err := range h.store.Export(t.Context()) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			switch b := e.Body.(type) {
+			case earshot.Step:
+				calls++
+			case earshot.Task:
+				if b.Act == earshot.TaskDone {
+					done++
+				}
+			}
+		}
+		if calls > 0 || done != 4 {
+			t.Errorf("%d tasks were done, in %d steps", done, calls)
+		}
+		for _, account := range []string{"1", "2"} {
+			if list := do(account, "every", ""); !strings.HasPrefix(list, "1  day at 7:30: rest") || !strings.Contains(list, "\n2  day at 8:00: look (") || !strings.Contains(list, "\n3  day at 8:30: look again (") {
+				t.Errorf("%s sees %q", account, list)
+			}
+		}
+		if said := do("1", "every", "cancel 2"); said != "It is cancelled." {
+			t.Error(said)
 		}
 		h.end()
 	})

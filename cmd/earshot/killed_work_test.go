@@ -297,6 +297,7 @@ func (w *work) situation() (s situation) {
 				delete(left, b.Of)
 			}
 		case earshot.Finding:
+			s.changes++
 			told[e.ID] = true
 		}
 	}

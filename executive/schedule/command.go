@@ -88,7 +88,7 @@ func (r *Runner) every(ctx context.Context, by participants.Participant, e earsh
 		answer, err = r.change(ctx, known[i], verb)
 		return answer, known[i : i+1], err
 	default:
-		e.ID, e.At, e.To = r.NewID(), r.Now(), []earshot.ParticipantID{by.ID}
+		e.ID, e.At, e.To = r.NewID(), r.Now(), []earshot.ParticipantID{by.Reader()}
 		err = r.set(ctx, by, e, strings.TrimPrefix(words, "add "), len(all))
 	}
 	if err != nil {
@@ -140,7 +140,7 @@ func (r *Runner) set(ctx context.Context, by participants.Participant, e earshot
 		return err
 	}
 	e.Body = s
-	if _, err := r.order(Entry{Schedule: s, Event: e, For: by.ID}, t.Next(r.Now())); err != nil { // who may not have it done hears so at once
+	if _, err := r.order(Entry{Schedule: s, Event: e, For: by.Reader()}, t.Next(r.Now())); err != nil { // who may not have it done hears so at once
 		return err
 	}
 	defer r.nudge()

@@ -106,13 +106,32 @@ func (r *Runner) turn(ctx context.Context) (again time.Time, err error) {
 	return again, err
 }
 
-// entries returns the schedules of somebody, or all.
-func (r *Runner) entries(ctx context.Context, whose earshot.ParticipantID) (all []Entry, err error) {
+// entries returns the schedules of somebody, or all. What others set who turned out to be the same person
+// comes last, with the next numbers.
+func (r *Runner) entries(ctx context.Context, whose earshot.ParticipantID) (own []Entry, err error) {
+	var all, merged []Entry
 	err = r.Journal.Look(ctx, func(v earshot.View) (err error) {
-		all, err = read(ctx, v, `?1 = '' OR whose = ?1`, string(whose))
+		all, err = read(ctx, v, `'' = ?`, "")
 		return err
 	})
-	return all, err
+	if whose == "" {
+		return all, err
+	}
+	for _, e := range all {
+		if e.For == whose {
+			own = append(own, e)
+		} else if is, _ := r.Person(e.For); is.ID == whose {
+			merged = append(merged, e)
+		}
+	}
+	for _, e := range merged {
+		e.N = 1
+		if n := len(own); n > 0 {
+			e.N = own[n-1].N + 1
+		}
+		own = append(own, e)
+	}
+	return own, err
 }
 
 // do does something about a schedule, if it still stands as it did. A run that cannot be is skipped, and its

@@ -115,8 +115,9 @@ func (r *Runner) grant(ctx context.Context, by participants.Participant, from ea
 func (r *Runner) change(ctx context.Context, by participants.Participant, from earshot.Event, id earshot.EventID, act earshot.Act, text earshot.Text) error {
 	err := r.record(ctx, id, func(s State) (earshot.Event, error) {
 		speaks, why := act == earshot.TaskSteered || act == earshot.TaskAnswered, ""
+		is, _ := r.Person(s.Whose()) // since then, they may have turned out to be somebody else
 		switch {
-		case by.ID == "" || by.ID != s.Whose() && !by.Can(participants.Operate) || by.ByVoice || by.Voice():
+		case by.ID == "" || by.ID != s.Whose() && by.ID != is.ID && !by.Can(participants.Operate) || by.ByVoice || by.Voice():
 			why = "only whom it is for and operators can change a task, in writing; ask them"
 		case text != "" && r.Mode(s.Event.Room) == earshot.OffRecord:
 			why = errOff.Error()

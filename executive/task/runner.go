@@ -193,7 +193,7 @@ func (r *Runner) New(by participants.Participant, draft earshot.Event) (earshot.
 	}
 	return earshot.Event{
 		ID: id, At: r.Now(), Room: room, From: earshot.Handle{Provider: "earshot", ID: string(earshot.KindTask)},
-		Author: by.ID, To: []earshot.ParticipantID{by.ID}, Visibility: draft.Visibility, Sources: draft.Sources, Body: t,
+		Author: by.Reader(), To: []earshot.ParticipantID{by.Reader()}, Visibility: draft.Visibility, Sources: draft.Sources, Body: t,
 	}, nil
 }
 

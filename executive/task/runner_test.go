@@ -54,6 +54,7 @@ type den struct {
 	deaf  bool               // the room takes nothing in
 	mode  earshot.Mode
 	gone  bool // Ann
+	same  bool // Bob turned out to be Ann
 }
 
 func newDen(t *testing.T, dir string, model func(*llm.Request) ([]llm.Call, string, error)) *den {
@@ -75,8 +76,11 @@ func (d *den) open() {
 	d.run = NewRunner(Config{
 		Journal: d, Agents: d.agents, Tools: d.tools, Model: d, Settings: func() (set executive.Config) { d.change(func() { set = d.set }); return set },
 		Person: func(id earshot.ParticipantID) (participants.Participant, bool) {
-			known := true
-			d.change(func() { known = !d.gone })
+			known, same := true, false
+			d.change(func() { known, same = !d.gone, d.same })
+			if id == bob.ID && same {
+				return participants.Participant{ID: ann.ID, Name: ann.Name, Type: ann.Type, Capabilities: bob.Capabilities, Through: bob.ID}, known
+			}
 			return map[earshot.ParticipantID]participants.Participant{"ann": ann, "bob": bob}[id], known
 		},
 		Speaker: func(earshot.RoomID) earshot.ParticipantID { return main },
@@ -333,9 +337,17 @@ func TestSteering(t *testing.T) {
 		if len(d.told()) != 0 {
 			t.Errorf("it tells %q", d.told())
 		}
+		d.says(bob, "start that")
+		if said := d.says(ann, "2 cancel"); !strings.Contains(said, "only whom it is for") {
+			t.Errorf("Ann cancels what is Bob's: %q", said)
+		}
+		d.change(func() { d.same = true })
+		if said := d.says(ann, "2 cancel"); !strings.Contains(said, "noted") {
+			t.Errorf("Ann, who is Bob, is told %q", said)
+		}
 		d.says(ann, "start this")
 		d.change(func() { d.gone = true })
-		d.says(ann, "2 steer quickly")
+		d.says(ann, "3 steer quickly")
 		if told := d.told(); len(told) != 1 || !strings.Contains(told[0], "may not have it done") {
 			t.Errorf("without Ann it tells %q", told)
 		}
