@@ -1,6 +1,7 @@
 package task
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -55,6 +56,8 @@ type den struct {
 	mode  earshot.Mode
 	gone  bool // Ann
 	same  bool // Bob turned out to be Ann
+	kept  int  // what was put on record, or tried
+	fails int  // the number of that which fails, if below 0 after it is on record
 }
 
 func newDen(t *testing.T, dir string, model func(*llm.Request) ([]llm.Call, string, error)) *den {
@@ -117,6 +120,10 @@ func (d *den) close() {
 // Do implements [Journal].
 func (d *den) Do(ctx context.Context, decide func(earshot.View) ([]earshot.Event, error)) ([]earshot.Event, error) {
 	var acts []earshot.Act
+	before, after := d.writes()
+	if before != nil {
+		return nil, before
+	}
 	kept, err := d.store.Do(ctx, func(v earshot.View) ([]earshot.Event, error) {
 		all, err := decide(v)
 		for _, e := range all {
@@ -128,7 +135,20 @@ func (d *den) Do(ctx context.Context, decide func(earshot.View) ([]earshot.Event
 	if err == nil && len(acts) > 0 {
 		d.reach("kept " + string(acts[0]))
 	}
-	return kept, err
+	return kept, cmp.Or(err, after)
+}
+
+// writes counts what is put on record, and returns errors for before and after.
+func (d *den) writes() (before, after error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	switch d.kept++; d.fails {
+	case d.kept:
+		return errors.New("the disk is full"), nil
+	case -d.kept:
+		return nil, errors.New("the disk does not answer")
+	}
+	return nil, nil
 }
 
 // Look implements [Journal].
@@ -143,9 +163,13 @@ func (d *den) keep(ctx context.Context, e earshot.Event) error {
 		return errors.New("the room is closed")
 	}
 	d.reach("telling")
+	before, after := d.writes()
+	if before != nil {
+		return before
+	}
 	_, err := d.store.Append(ctx, e)
 	d.reach("told")
-	return err
+	return cmp.Or(err, after)
 }
 
 func (d *den) reach(stage string) {
