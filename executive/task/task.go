@@ -143,8 +143,11 @@ func (s *State) tells() (text earshot.Text, answers earshot.EventID) {
 	if !s.Over {
 		return title + " needs an answer: " + cut(s.Question.Text, mostTold), s.Question.ID
 	}
-	became := map[bool]earshot.Text{true: " is done: ", false: " has come to nothing: "}
-	text = title + became[s.End.Act == earshot.TaskDone] + cut(s.End.Text, mostTold)
+	became := map[bool]earshot.Text{true: " is done", false: " has come to nothing"}[s.End.Act == earshot.TaskDone]
+	if s.Schedule != "" { // nobody asked for this very run, so it says what it cost
+		became += earshot.Text(fmt.Sprintf(" (%d tokens)", s.Took.Tokens))
+	}
+	text = title + became + ": " + cut(s.End.Text, mostTold)
 	if s.End.File != "" {
 		text += earshot.Text("\nThe whole is in the file " + s.End.File + " of " + string(s.Path) + ".")
 	}
