@@ -140,14 +140,14 @@ func (s *State) Whose() earshot.ParticipantID { return append(s.Event.To, s.Even
 // tells returns what is still untold, and what it answers.
 func (s *State) tells() (text earshot.Text, answers earshot.EventID) {
 	title := earshot.Text("The task \"" + line(s.Text, mostTitle) + "\"")
+	if s.Schedule != "" { // which run it is, so that the same result is told again, and what it cost, since nobody asked for this one
+		title += earshot.Text(fmt.Sprintf(" (%s, %d tokens)", s.Due.Format("Mon 15:04"), s.Took.Tokens))
+	}
 	if !s.Over {
 		return title + " needs an answer: " + cut(s.Question.Text, mostTold), s.Question.ID
 	}
-	became := map[bool]earshot.Text{true: " is done", false: " has come to nothing"}[s.End.Act == earshot.TaskDone]
-	if s.Schedule != "" { // nobody asked for this very run, so it says what it cost
-		became += earshot.Text(fmt.Sprintf(" (%d tokens)", s.Took.Tokens))
-	}
-	text = title + became + ": " + cut(s.End.Text, mostTold)
+	became := map[bool]earshot.Text{true: " is done: ", false: " has come to nothing: "}
+	text = title + became[s.End.Act == earshot.TaskDone] + cut(s.End.Text, mostTold)
 	if s.End.File != "" {
 		text += earshot.Text("\nThe whole is in the file " + s.End.File + " of " + string(s.Path) + ".")
 	}
