@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"slices"
@@ -10,7 +11,9 @@ import (
 	"time"
 
 	"earshot"
+	"earshot/api"
 	"earshot/config"
+	"earshot/internal/testkit"
 	"earshot/llm"
 	"earshot/participants"
 	"earshot/participants/agents"
@@ -156,5 +159,90 @@ func TestMergedWork(t *testing.T) {
 			t.Error(said)
 		}
 		h.end()
+	})
+}
+
+// morning is a script for a model that is asked to look through its notes every morning, and does.
+const morning = `reply: "All is well."
+rules:
+- {when: look through my notes, replies: [{reply: I look., calls: [{tool: list_files}]}, {reply: The walrus-train comes at five.}]}
+- {when: every morning, calls: [{tool: schedule, arguments: {every: "morning at 7:30 look through my notes and tell me what is due"}}]}
+- {result: Set as number 1, reply: I will.}
+`
+
+// TestEveryMorning: asked to look through its notes every morning, the agent does so once each morning,
+// also after a restart and when somebody is there again, and says what it cost. Forgotten, it is done no more, and no byte of it is left.
+func TestEveryMorning(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		dir := t.TempDir()
+		cfg := config.Default()
+		cfg.Store.Directory = filepath.Join(dir, "journal")
+		cfg.Executive.Task.Enabled, cfg.Executive.Schedule.Zone = true, "UTC"
+		cfg.Executive.LLM.Provider, cfg.Executive.LLM.Script = llm.Script, filepath.Join(dir, "model.yaml")
+		if err := os.WriteFile(cfg.Executive.LLM.Script, []byte(morning), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		h := running(t, cfg)
+		come := func(session string) (leave func()) {
+			leave = h.AddOutlet(&testkit.Voice{Called: "console", Every: time.Millisecond})
+			h.says(earshot.Presence{Session: session, Here: true})
+			return leave
+		}
+		said := func() (all []string) {
+			t.Helper()
+			found, err := h.store.Lately(t.Context(), earshot.Desk, earshot.KindReply, 100, h.Audience())
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, e := range found {
+				all = append(all, string(e.Body.(earshot.Reply).Delivered()))
+			}
+			return all
+		}
+		pass := func(long time.Duration) { time.Sleep(long); synctest.Wait() }
+		leave := come("s")
+		h.says(earshot.Message{Text: "look through your notes every morning and tell me what is due"})
+		pass(8 * time.Hour)
+		leave()
+		h.end()
+		h = running(t, cfg)
+		pass(24 * time.Hour) // nobody is there
+		h.end()
+		h = running(t, cfg)
+		pass(time.Hour)
+		leave = come("t")
+		pass(2 * time.Hour)
+		all := said()
+		if len(all) != 3 || all[0] != "I will." {
+			t.Fatalf("it said %q", all)
+		}
+		for i, day := range []string{"Sat", "Sun"} {
+			if got := all[i+1]; !strings.HasPrefix(got, `The task "look through my notes and tell me what is due" (`+day+" 07:30, ") || !strings.HasSuffix(got, " tokens) is done: The walrus-train comes at five.") {
+				t.Errorf("on %s it said %q", day, got)
+			}
+		}
+		p, err := h.eraser.Preview(t.Context(), h.owner, api.EraseRequest{Who: "me"})
+		if err == nil {
+			_, err = h.eraser.Erase(t.Context(), h.owner, api.EraseRequest{Who: "me", Digest: p.Digest})
+		}
+		if err == nil {
+			err = h.eraser.Clean(t.Context())
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		pass(24 * time.Hour)
+		if all := said(); len(all) > 0 {
+			t.Errorf("afterwards it said %q", all)
+		}
+		leave()
+		h.end()
+		testkit.Files(t, cfg.Store.Directory, func(path string, data []byte) {
+			for _, word := range []string{"walrus-train", "my notes", "your notes"} {
+				if bytes.Contains(data, []byte(word)) {
+					t.Errorf("%s still has %q", path, word)
+				}
+			}
+		})
 	})
 }

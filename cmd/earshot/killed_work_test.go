@@ -105,7 +105,8 @@ func TestKilledAtWork(t *testing.T) {
 		t.Errorf("%d tasks were done; the daemon was killed too early to prove anything", done)
 	}
 	for what, plant := range plants {
-		if found := workFaults(plant(slices.Clone(all)), files, w.due); len(found) == 0 {
+		planted := plant(slices.Clone(all))
+		if planted != nil && len(workFaults(planted, files, w.due)) == 0 {
 			t.Errorf("nobody notices %s", what)
 		}
 	}
@@ -502,16 +503,22 @@ func isRun(e earshot.Event) bool {
 
 func isFinding(e earshot.Event) bool { return e.Body.Kind() == earshot.KindFinding }
 
-// repeat repeats the first event that is of some kind, under another ID.
+// repeat repeats the first event that is of some kind, under another ID. It returns nil if there is none.
 func repeat(all []earshot.Event, is func(earshot.Event) bool) []earshot.Event {
 	i := slices.IndexFunc(all, is)
+	if i < 0 {
+		return nil
+	}
 	e := all[i]
 	e.ID += "X"
 	return slices.Insert(all, i+1, e)
 }
 
-// without leaves out the first event that is of some kind.
+// without leaves out the first event that is of some kind. It returns nil if there is none.
 func without(all []earshot.Event, is func(earshot.Event) bool) []earshot.Event {
 	i := slices.IndexFunc(all, is)
+	if i < 0 {
+		return nil
+	}
 	return slices.Delete(all, i, i+1)
 }

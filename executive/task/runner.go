@@ -32,7 +32,7 @@ type Config struct {
 	Mode     func(earshot.RoomID) earshot.Mode
 	Keep     func(context.Context, earshot.Event) error // puts an event on record in its room
 	NewID    func() earshot.EventID
-	Now      func() time.Time
+	Now      func() time.Time // with monotonic readings, as [time.Now]: neither sleep nor a clock that is set is work
 	Log      *slog.Logger
 }
 

@@ -75,7 +75,7 @@
 //
 // Agents have a memory if the script has a rule for it, so that a scene without one costs nothing.
 //
-// Tasks are worked on if the config enables them.
+// Tasks are worked on, also by the clock, if the config enables them.
 //
 // If there is a part asked, it says what the model is asked: who it is told is present, what it is
 // told to correct, and the dialogue. The part window is how many messages the model accepts at
