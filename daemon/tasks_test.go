@@ -113,3 +113,58 @@ func TestTasks(t *testing.T) {
 		})
 	})
 }
+
+// TestToldOnce: whenever the program ends between the request for a task and the word that it is done, the
+// next one says so once, and does not begin the task again.
+func TestToldOnce(t *testing.T) {
+	const result = `The task "look" is done: The gate is shut.`
+	for tenth, told := 0, false; !told; tenth++ {
+		synctest.Test(t, func(t *testing.T) {
+			dir := t.TempDir()
+			cfg := config.Default()
+			cfg.Store.Directory = filepath.Join(dir, "journal")
+			cfg.Executive.Task.Enabled = true
+			cfg.Executive.LLM.Provider, cfg.Executive.LLM.Script = llm.Script, filepath.Join(dir, "model.yaml")
+			if err := os.WriteFile(cfg.Executive.LLM.Script, []byte("reply: The gate is shut.\n"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			h := running(t, cfg)
+			come := func() {
+				h.AddOutlet(&testkit.Voice{Called: "console", Every: 10 * time.Millisecond})
+				h.says(earshot.Presence{Session: "s", Here: true})
+			}
+			said := func() (all []string) {
+				found, err := h.store.Lately(t.Context(), earshot.Desk, earshot.KindReply, 100, h.Audience())
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, e := range found {
+					all = append(all, string(e.Body.(earshot.Reply).Delivered()))
+				}
+				return all
+			}
+			come()
+			if _, err := h.desk.Do(t.Context(), earshot.Event{ID: h.id(), Room: earshot.Desk, From: h.options.Account, Body: earshot.Command{Name: "task", Args: "start look"}}); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(time.Duration(tenth) * 100 * time.Millisecond)
+			synctest.Wait()
+			told = slices.Contains(said(), result)
+			left := filepath.Join(dir, "left")
+			if err := os.CopyFS(left, os.DirFS(cfg.Store.Directory)); err != nil {
+				t.Fatal(err)
+			}
+			h.end()
+			cfg.Store.Directory = left
+			h = running(t, cfg)
+			come()
+			time.Sleep(time.Minute)
+			synctest.Wait()
+			all := said() // of what it was about to say at the end, it is not known how much was heard
+			if n := len(all); n == 0 || n > 2 || all[n-1] != result || n == 2 && all[0] == result {
+				t.Errorf("ended after %d ms, it said %q", 100*tenth, all)
+			}
+			h.end()
+		})
+	}
+}
