@@ -113,7 +113,7 @@ func (r *Runner) grant(ctx context.Context, by participants.Participant, from ea
 
 // change puts on record what a person does to a task.
 func (r *Runner) change(ctx context.Context, by participants.Participant, from earshot.Event, id earshot.EventID, act earshot.Act, text earshot.Text) error {
-	err := r.record(ctx, id, func(s State) (earshot.Event, error) {
+	err := r.record(ctx, id, func(s State) ([]earshot.Event, error) {
 		speaks, why := act == earshot.TaskSteered || act == earshot.TaskAnswered, ""
 		is, _ := r.Person(s.Whose()) // since then, they may have turned out to be somebody else
 		switch {
@@ -129,12 +129,12 @@ func (r *Runner) change(ctx context.Context, by participants.Participant, from e
 			why = "the task asks nothing now; /task N steer TEXT tells it something"
 		}
 		if why != "" {
-			return earshot.Event{}, errors.New(why)
+			return nil, errors.New(why)
 		}
-		return earshot.Event{
+		return []earshot.Event{{
 			Author: by.ID, Visibility: from.Visibility, Sources: append(from.Sources, s.Event.ID),
 			Body: earshot.Task{Act: act, Of: id, Text: text, Question: s.Question.ID},
-		}, nil
+		}}, nil
 	})
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -13,9 +13,17 @@ import (
 	"earshot/llm"
 )
 
-// painting is what a model does that reads, acts, asks, acts again, and has a result for a file.
+// painting is what a model does that has a helper act, reads, acts, asks, acts again, and has a result for a
+// file.
 func painting() func(*llm.Request) ([]llm.Call, string, error) {
-	return script(`recall {"q":1}`, `act {"n":1}`, `ask_person {"text":"blue?"}`, `act {"n":2}`, strings.Repeat("The fence is blue. ", 100))
+	helper := script(`act {"n":3}`, "It is bought.")
+	all := script(`delegate {"text":"buy paint"}`, `recall {"q":1}`, `act {"n":1}`, `ask_person {"text":"blue?"}`, `act {"n":2}`, strings.Repeat("The fence is blue. ", 100))
+	return func(req *llm.Request) ([]llm.Call, string, error) {
+		if req.Messages[1].Text == "buy paint" {
+			return helper(req)
+		}
+		return all(req)
+	}
 }
 
 // TestCrash: wherever a program ends, with the journal as it is at that moment, the next one goes on at
@@ -47,8 +55,9 @@ func TestCrash(t *testing.T) {
 					}
 				})
 				d.says(ann, "start paint the fence")
-				for range 3 {
+				for range 5 {
 					time.Sleep(time.Minute)
+					d.says(ann, "2 answer yes")
 					d.says(ann, "1 answer yes")
 				}
 				d.close()
@@ -59,8 +68,9 @@ func TestCrash(t *testing.T) {
 				again := newDen(t, left, painting())
 				again.change(func() { again.n = 1000 })
 				defer again.close()
-				for range 5 {
+				for range 7 {
 					time.Sleep(time.Minute)
+					again.says(ann, "2 answer yes")
 					again.says(ann, "1 answer yes")
 				}
 				again.painted(append(made, again.made...))
@@ -90,6 +100,7 @@ func TestRefusals(t *testing.T) {
 					}
 					for range 6 {
 						time.Sleep(2 * time.Minute)
+						d.says(ann, "2 answer yes")
 						d.says(ann, "1 answer yes")
 					}
 					d.change(func() { comes = d.kept >= nth })
@@ -113,7 +124,7 @@ func (d *den) painted(made []string) {
 			d.t.Errorf("%q is told twice", text)
 		}
 	}
-	for _, arguments := range []string{`act {"n":1}`, `act {"n":2}`} {
+	for _, arguments := range []string{`act {"n":1}`, `act {"n":2}`, `act {"n":3}`} {
 		times := 0
 		for _, m := range made {
 			if m == arguments {

@@ -94,8 +94,17 @@ func (r *Runner) survey(ctx context.Context, running *sync.WaitGroup) error {
 		return err
 	}
 	set, opened, goes, alive := r.Settings(), len(all), make(map[earshot.EventID]bool), make(map[earshot.Path]bool)
+	parents, helped := make(map[earshot.EventID]State), make(map[earshot.EventID]bool)
+	for _, s := range all {
+		parents[s.Event.ID], helped[s.Task.Call] = s, true
+	}
 	all = slices.DeleteFunc(all, func(s State) bool {
 		next := s.Next()
+		if parent, open := parents[s.Parent]; s.Parent != "" && open && parent.Paused || next == Await && helped[s.Call.ID] {
+			next = Rest
+		} else if s.Parent != "" && !open && !s.Over {
+			next = GiveUp // as the task was on which it helps
+		}
 		goes[s.Event.ID] = next != Rest && r.Mode(s.Event.Room).Answers() && (next == Tell || set.Enabled && set.Task.Enabled)
 		alive[s.Path] = !s.Over
 		return !goes[s.Event.ID]
@@ -199,23 +208,29 @@ func (r *Runner) New(by participants.Participant, draft earshot.Event) (earshot.
 
 // record puts what make returns of a task on record, in its room and for those who may see the task and
 // that, also when ctx ends. make sees the task as it is, and nothing changes in between.
-func (r *Runner) record(ctx context.Context, id earshot.EventID, make func(s State) (earshot.Event, error)) error {
+func (r *Runner) record(ctx context.Context, id earshot.EventID, make func(s State) ([]earshot.Event, error)) error {
 	_, err := r.Journal.Do(context.WithoutCancel(ctx), func(v earshot.View) ([]earshot.Event, error) {
 		all, err := read(ctx, v, isOne, id)
 		if err != nil || len(all) == 0 {
 			return nil, cmp.Or(err, errChanged)
 		}
 		s := all[0]
-		e, err := make(s)
+		events, err := make(s)
 		if err != nil {
 			return nil, err
 		}
-		e.ID, e.At, e.Room, e.To, e.From = cmp.Or(e.ID, r.NewID()), r.Now(), s.Event.Room, s.Event.To, earshot.Handle{Provider: "earshot", ID: string(e.Body.Kind())}
-		if e.Visibility.Scope == "" {
-			e.Visibility = s.Visibility
+		if t, is := events[0].Body.(earshot.Task); is && s.Parent != "" && ends[t.Act] {
+			events = append(events, outcome(s, events[0]))
 		}
-		e.Visibility = e.Visibility.And(s.Visibility)
-		return []earshot.Event{e}, nil
+		for i := range events {
+			e := &events[i]
+			e.ID, e.At, e.Room, e.To, e.From = cmp.Or(e.ID, r.NewID()), r.Now(), s.Event.Room, s.Event.To, earshot.Handle{Provider: "earshot", ID: string(e.Body.Kind())}
+			if e.Visibility.Scope == "" {
+				e.Visibility = s.Visibility
+			}
+			e.Visibility = e.Visibility.And(s.Visibility)
+		}
+		return events, nil
 	})
 	return err
 }

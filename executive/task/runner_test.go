@@ -538,3 +538,61 @@ func TestFair(t *testing.T) {
 		}
 	})
 }
+
+// TestHelper: a helper does a part of a task with the same files, within half of the budget, and its result
+// is the outcome of the call, and told to nobody. It ends with the task, and the task goes on without it.
+func TestHelper(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		helper, all := script(`delegate {"text":"hire another"}`, `act {"n":1}`, "It is bought."), script(`delegate {"text":"buy paint"}`, "It is painted.")
+		waits := false
+		d := newDen(t, t.TempDir(), func(req *llm.Request) ([]llm.Call, string, error) {
+			if req.Messages[1].Text != "buy paint" {
+				return all(req)
+			}
+			if slices.ContainsFunc(req.Tools, func(t llm.Tool) bool { return t.Name == delegateName }) {
+				t.Error("a helper may have helpers")
+			}
+			if waits {
+				return nil, "", errWait
+			}
+			return helper(req)
+		})
+		defer func() { d.close() }()
+		d.says(ann, "start paint the fence")
+		time.Sleep(time.Minute)
+		if told := d.told(); len(told) != 1 || !strings.Contains(told[0], "It is painted.") {
+			t.Errorf("told is %q", told)
+		}
+		tasks, err := d.run.read(t.Context(), "1 = 1")
+		if err != nil || len(tasks) != 2 {
+			t.Fatalf("there are %d tasks, %v", len(tasks), err)
+		}
+		task, helps := tasks[0], tasks[1]
+		if helps.Path != task.Path+"/sub/0" || helps.Whose() != "ann" || helps.Budget.Tokens > task.Budget.Tokens/2 || helps.Budget.Calls != task.Budget.Calls/2 {
+			t.Errorf("the helper's task is %+v, %+v", helps.Task, helps.Budget)
+		}
+		if last := d.requests()[len(d.requests())-1]; !slices.ContainsFunc(last.Messages, func(m llm.Message) bool { return m.Role == llm.Result && strings.HasSuffix(m.Text, "\nIt is bought.") }) {
+			t.Errorf("the task was worked on with %+v", last.Messages)
+		}
+		if d.wrote[0].Home != task.Path || d.wrote[0].Agent == "" || task.Took.Calls != 3 || task.Took.Tokens != 5*110 {
+			t.Errorf("it worked in %q, and took %+v", d.wrote[0].Home, task.Took)
+		}
+
+		d.change(func() { waits = true })
+		d.says(ann, "start paint the fence again")
+		d.says(ann, "4 cancel")
+		if told := d.told(); len(told) != 2 {
+			t.Errorf("without its helper it did not go on: %q", told)
+		}
+		d.says(ann, "start paint the fence once more")
+		d.says(ann, "5 pause")
+		d.says(ann, "5 cancel")
+		time.Sleep(2 * time.Minute)
+		if open, err := d.run.read(t.Context(), isOpen); err != nil || len(open) > 0 {
+			t.Errorf("still open: %+v, %v", open, err)
+		}
+		if told := d.told(); len(told) != 2 {
+			t.Errorf("told is %q", told)
+		}
+	})
+}

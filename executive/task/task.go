@@ -18,6 +18,7 @@ import (
 	"earshot"
 	"earshot/conversation"
 	"earshot/llm"
+	"earshot/participants/agents"
 )
 
 // A Move is what is to be done next on a task.
@@ -29,11 +30,15 @@ const (
 	Think   Move = "think"   // ask the model
 	Repeat  Move = "repeat"  // make the open call again
 	Inquire Move = "inquire" // ask the person about the open call
+	Await   Move = "await"   // the helper that the open call has made
 	GiveUp  Move = "give up" // end it, since the budget is used up
 )
 
 // reads are the tools whose calls may be made again: they change nothing.
 var reads = map[string]bool{"list_files": true, "read_file": true, "recall": true, "search_memory": true}
+
+// ends are the acts by which a task is over.
+var ends = map[earshot.Act]bool{earshot.TaskDone: true, earshot.TaskFailed: true, earshot.TaskCancelled: true}
 
 // An Entry is a step of a task, or what somebody had to say to it.
 type Entry struct {
@@ -85,7 +90,7 @@ func (s *State) Apply(e earshot.Event) {
 	if isStep || b.Act == earshot.TaskSteered || b.Act == earshot.TaskAnswered {
 		s.Steps = append(s.Steps, is)
 	}
-	s.Took.Tokens, s.Took.Time = s.Took.Tokens+b.Tokens, s.Took.Time+b.Took
+	s.Took.Tokens, s.Took.Time, s.Took.Calls = s.Took.Tokens+b.Tokens, s.Took.Time+b.Took, s.Took.Calls+b.Calls
 	switch b.Act {
 	case earshot.Created:
 		s.Event, s.Task, s.Visibility = e, t, e.Visibility
@@ -95,10 +100,6 @@ func (s *State) Apply(e earshot.Event) {
 	case earshot.TaskAnswered:
 		if t.Question == s.Question.ID {
 			s.Question = Entry{}
-		}
-	case earshot.TaskDone, earshot.TaskFailed, earshot.TaskCancelled:
-		if s.Over, s.End = true, t; t.Took != nil {
-			s.Took = *t.Took
 		}
 	case earshot.StepCall:
 		s.Took.Calls++
@@ -114,6 +115,11 @@ func (s *State) Apply(e earshot.Event) {
 	case earshot.StepQuestion:
 		s.Question, s.Call = is, Entry{} // it is about the call, if one is open
 	}
+	if ends[b.Act] {
+		if s.Over, s.End = true, t; t.Took != nil {
+			s.Took = *t.Took
+		}
+	}
 	s.Visibility = s.Visibility.And(e.Visibility)
 }
 
@@ -124,6 +130,8 @@ func (s *State) Next() Move {
 		return Tell
 	case s.Over || s.Paused || s.Question.ID != "":
 		return Rest
+	case s.Call.ID != "" && s.Call.Tool == delegateName:
+		return Await
 	case s.Call.ID != "" && reads[s.Call.Tool]:
 		return Repeat
 	case s.Call.ID != "":
@@ -132,6 +140,19 @@ func (s *State) Next() Move {
 		return GiveUp
 	}
 	return Think
+}
+
+// left returns what the task may still take.
+func (s *State) left() earshot.Budget {
+	return earshot.Budget{Tokens: s.Budget.Tokens - s.Took.Tokens, Calls: s.Budget.Calls - s.Took.Calls, Time: s.Budget.Time - s.Took.Time}
+}
+
+// home returns the path whose files are the task's: helpers share them.
+func (s *State) home() earshot.Path {
+	if s.Parent != "" {
+		return agents.ParentPath(s.Path)
+	}
+	return s.Path
 }
 
 // Whose returns whom the task is for.
@@ -176,13 +197,20 @@ const (
 	mostSteps = 24
 	mostShown = 20 << 10 // bytes
 
-	askName = "ask_person" // the tool by which the model asks the person something
+	askName      = "ask_person" // the tool by which the model asks the person something
+	delegateName = "delegate"   // the tool by which it has a helper do a part of the task
 )
 
 var askTool = llm.Tool{
 	Name:        askName,
 	Description: "Ask whom the task is for something that you cannot go on without. You wait until they answer, perhaps for hours.",
 	Parameters:  []byte(`{"type":"object","properties":{"text":{"type":"string","description":"the question"}},"required":["text"],"additionalProperties":false}`),
+}
+
+var delegateTool = llm.Tool{
+	Name:        delegateName,
+	Description: "Have a helper do a part of the task that takes many steps. It knows nothing but your text, has the same tools and files, and you get its result.",
+	Parameters:  []byte(`{"type":"object","properties":{"text":{"type":"string","description":"what it is to do, and all that it must know for it"}},"required":["text"],"additionalProperties":false}`),
 }
 
 // instructions tell the model what it does here.
@@ -229,7 +257,7 @@ func (s *State) messages(me, person string, now time.Time) []llm.Message {
 		}
 	}
 	return append(all, say(llm.System, fmt.Sprintf("Now it is %s. You have %d calls and %d tokens left for the task.",
-		now.Local().Format("Mon 2006-01-02 15:04"), s.Budget.Calls-s.Took.Calls, s.Budget.Tokens-s.Took.Tokens)))
+		now.Local().Format("Mon 2006-01-02 15:04"), s.left().Calls, s.left().Tokens)))
 }
 
 // progress returns the state of a task for people, in a line.
