@@ -20,6 +20,8 @@ type Task struct {
 	Budget   *Budget   `json:"budget,omitempty"`
 	Schedule EventID   `json:"schedule,omitempty"`
 	Due      time.Time `json:"due,omitzero"`
+	Tools    []string  `json:"tools,omitempty"` // that it may use; none means all
+	Quiet    bool      `json:"quiet,omitempty"` // its result is told to nobody
 	Parent   EventID   `json:"parent,omitempty"`
 	Call     EventID   `json:"call,omitempty"`
 
@@ -95,6 +97,8 @@ type Schedule struct {
 	Engine  string        `json:"engine,omitempty"`
 	Model   string        `json:"model,omitempty"`
 	Budget  *Budget       `json:"budget,omitempty"`
+	Tools   []string      `json:"tools,omitempty"` // as of a [Task]
+	Quiet   bool          `json:"quiet,omitempty"` // likewise
 
 	// Of a run: when it was due, and the task that it is.
 	Due  time.Time `json:"due,omitzero"`

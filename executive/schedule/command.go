@@ -159,6 +159,10 @@ func (r *Runner) option(s *earshot.Schedule, word string) (is bool, err error) {
 	case "jitter":
 		s.Jitter, err = time.ParseDuration(value)
 		ok = err == nil && s.Jitter >= 0 && s.Jitter <= 24*time.Hour
+	case "tools":
+		s.Tools = strings.Split(value, ",")
+	case "room": // where it is told; otherwise it is the one in which it is set
+		s.Quiet, ok = true, value == "none"
 	case "zone":
 		s.Zone = value
 	case "until": // a day, to its end
@@ -176,7 +180,7 @@ func (r *Runner) option(s *earshot.Schedule, word string) (is bool, err error) {
 		return false, nil
 	}
 	if !ok || value == "" {
-		return true, fmt.Errorf("%s cannot be %q; write missed=skip, once or all, overlap=skip or queue, jitter=10m, zone=Europe/Berlin, until=2027-01-31, tokens=5000", key, value)
+		return true, fmt.Errorf("%s cannot be %q; write missed=skip, once or all, overlap=skip or queue, jitter=10m, zone=Europe/Berlin, until=2027-01-31, tokens=5000, tools=list_files,read_file or none, room=none", key, value)
 	}
 	return true, nil
 }

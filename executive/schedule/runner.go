@@ -178,7 +178,7 @@ func (r *Runner) order(e Entry, due time.Time) (earshot.Event, error) {
 	}
 	return r.Tasks.New(by, earshot.Event{
 		Room: e.Event.Room, Visibility: e.Event.Visibility, Sources: append(slices.Clone(e.Event.Sources), e.Event.ID),
-		Body: earshot.Task{Text: e.Text, Path: e.Path, Engine: e.Engine, Model: e.Model, Budget: e.Budget, Schedule: e.Event.ID, Due: due},
+		Body: earshot.Task{Text: e.Text, Path: e.Path, Engine: e.Engine, Model: e.Model, Budget: e.Budget, Tools: e.Tools, Quiet: e.Quiet, Schedule: e.Event.ID, Due: due},
 	})
 }
 

@@ -225,7 +225,7 @@ func TestEvery(t *testing.T) {
 		for _, tt := range []struct{ by, words, want string }{
 			{"ann", "", "There are no schedules; /every weekday at 7:30 WHAT sets one."},
 			{"ann", "weekday at 7:30, tell me what is due", "Set as number 1  weekday at 7:30: tell me what is due (next Mon 2000-01-03 07:30 UTC)"},
-			{"ann", "add 2 hours zone=Asia/Tokyo missed=all jitter=10m model=m tokens=500 private to look for mail", "Set as number 2  2 hours: look for mail (next Sat 2000-01-01 10:00 JST)"},
+			{"ann", "add 2 hours zone=Asia/Tokyo missed=all jitter=10m model=m tokens=500 tools=none room=none private to look for mail", "Set as number 2  2 hours: look for mail (next Sat 2000-01-01 10:00 JST)"},
 			{"bob", "day until=friday lock up", "Set as number 1  day: lock up (next Sat 2000-01-01 09:00 UTC)"},
 			{"ann", "list", "1  weekday at 7:30: tell me what is due (next Mon 2000-01-03 07:30 UTC)\n2  2 hours: look for mail (next Sat 2000-01-01 10:00 JST)"},
 			{"ann", "pause 1", "It is paused."},
@@ -238,6 +238,8 @@ func TestEvery(t *testing.T) {
 			{"bob", "day", "error: say what is to be done"},
 			{"bob", "day missed=never go", `error: missed cannot be "never"; write missed=skip, once or all`},
 			{"bob", "day until=1999-12-01 go", `error: until cannot be`},
+			{"bob", "day room=kitchen go", `error: room cannot be "kitchen"; write missed=skip`},
+			{"bob", "day tools= go", `error: tools cannot be ""`},
 			{"bob", "day zone=Mars/Olympus go", `error: there is no time zone "Mars/Olympus" here`},
 			{"bob", "30 7 31 2 * go", "error: \"30 7 31 2 *\" is never"},
 			{string(participants.Generic), "day go", "error: a schedule needs somebody"},
@@ -250,7 +252,7 @@ func TestEvery(t *testing.T) {
 			t.Errorf("it shows %q", got)
 		}
 		all, err := h.entries(t.Context(), "ann")
-		if err != nil || len(all) != 2 || all[1].Model != "m" || all[1].Budget.Tokens != 500 || all[1].Event.Visibility.Scope != earshot.Private {
+		if err != nil || len(all) != 2 || all[1].Model != "m" || all[1].Budget.Tokens != 500 || !all[1].Quiet || !slices.Equal(all[1].Tools, []string{"none"}) || all[1].Event.Visibility.Scope != earshot.Private {
 			t.Errorf("Ann has %+v, %v", all, err)
 		}
 		h.change(func() { h.set.Most = 2 })

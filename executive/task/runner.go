@@ -190,6 +190,10 @@ func (r *Runner) New(by participants.Participant, draft earshot.Event) (earshot.
 		err = errors.New("a voice proves nothing, and a task is done with the rights of whom it is for; write it")
 	case !draft.Visibility.AllowsAgent(r.Speaker(room)):
 		err = errors.New("the main agent of the room could not tell what comes of it; ask that one")
+	case slices.ContainsFunc(t.Tools, func(name string) bool {
+		return name != NoTools && !slices.ContainsFunc(r.Tools(), func(row tool.Tool) bool { return row.Name == name })
+	}):
+		err = fmt.Errorf("not all of %s are tools that a task can use; see docs/agents.md", strings.Join(t.Tools, ", "))
 	case r.open >= set.Most:
 		err = fmt.Errorf("%d tasks are open, and no more are possible (executive.task.most); cancel one", r.open)
 	}

@@ -596,3 +596,38 @@ func TestHelper(t *testing.T) {
 		}
 	})
 }
+
+// TestRestricted: a task uses no tool but those that it may, and one that is quiet tells its result to
+// nobody and writes it to a file.
+func TestRestricted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDen(t, t.TempDir(), script(`act {"n":1}`, `recall {"q":1}`, "It is painted."))
+		defer func() { d.close() }()
+		draft := func(tools ...string) earshot.Event {
+			return earshot.Event{Visibility: earshot.Visibility{Scope: earshot.Public}, Body: earshot.Task{Text: "paint", Tools: tools, Quiet: true}}
+		}
+		if _, err := d.run.New(ann, draft("act", "fly")); err == nil || !strings.Contains(err.Error(), "not all of act, fly are tools") {
+			t.Errorf("a tool that there is not: %v", err)
+		}
+		e, err := d.run.New(ann, draft("recall", "write_file"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := d.Do(t.Context(), func(earshot.View) ([]earshot.Event, error) { return []earshot.Event{e}, nil }); err != nil {
+			t.Fatal(err)
+		}
+		d.run.Wake()
+		time.Sleep(time.Minute)
+		if want := []string{`recall {"q":1}`, `write_file {"content":"It is painted.","path":"result.md"}`}; !slices.Equal(d.made, want) {
+			t.Errorf("it made %q", d.made)
+		}
+		if told := d.told(); len(told) != 0 {
+			t.Errorf("it tells %q", told)
+		}
+		for _, tool := range d.requests()[0].Tools {
+			if tool.Name == "act" {
+				t.Error("the model is offered a tool that the task may not use")
+			}
+		}
+	})
+}

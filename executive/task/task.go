@@ -34,6 +34,9 @@ const (
 	GiveUp  Move = "give up" // end it, since the budget is used up
 )
 
+// NoTools is what stands for the tools of a task that may use none.
+const NoTools = "none"
+
 // reads are the tools whose calls may be made again: they change nothing.
 var reads = map[string]bool{"list_files": true, "read_file": true, "recall": true, "search_memory": true}
 

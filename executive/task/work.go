@@ -107,7 +107,7 @@ func (w *work) think(ctx, asking context.Context, s *State) error {
 		return err
 	case len(calls) == 0 && text == "":
 		return errors.New("the model said nothing")
-	case len(calls) == 0 && (len(text) <= mostTold || s.Parent != ""):
+	case len(calls) == 0 && (len(text) <= mostTold && !s.Quiet || s.Parent != ""):
 		return w.end(ctx, earshot.TaskDone, text, "")
 	case len(calls) == 0: // it is written to a file first, if the person may have files
 		given, _ := json.Marshal(map[string]string{"path": resultFile, "content": string(text)}) // which is always JSON
@@ -138,7 +138,7 @@ func (w *work) think(ctx, asking context.Context, s *State) error {
 // ask asks the model what it has to say, and what is to be called.
 func (w *work) ask(ctx context.Context, s *State) (_ earshot.Text, calls []llm.Call, err error) {
 	set := w.Settings()
-	role, tools := earshot.RoleTask, append(w.Tools().For([]participants.Participant{w.by}), askTool)
+	role, tools := earshot.RoleTask, append(w.tools(s).For([]participants.Participant{w.by}), askTool)
 	if s.Parent != "" {
 		role = earshot.RoleSubagent
 	} else {
@@ -163,6 +163,11 @@ func (w *work) ask(ctx context.Context, s *State) (_ earshot.Text, calls []llm.C
 		}
 	}
 	return earshot.Text(strings.TrimSpace(conversation.Unescape(text.String()))), calls, nil
+}
+
+// tools returns the tools that the task may use.
+func (w *work) tools(s *State) tool.Table {
+	return slices.DeleteFunc(slices.Clone(w.Tools()), func(row tool.Tool) bool { return len(s.Tools) > 0 && !slices.Contains(s.Tools, row.Name) })
 }
 
 // still returns an error if the task does not go on, except in any case.
@@ -198,7 +203,7 @@ func (w *work) inquire(ctx context.Context, of earshot.EventID, question string)
 // intent if that is given, and its outcome afterwards. It reports whether it was done.
 func (w *work) call(ctx context.Context, s *State, c llm.Call, intent earshot.EventID) (bool, error) {
 	var refused error
-	table := slices.Clone(w.Tools())
+	table := w.tools(s)
 	for i, row := range table {
 		table[i].Do = func(ctx context.Context, scope tool.Scope, given json.RawMessage) (tool.Answer, error) {
 			if intent == "" {
@@ -254,7 +259,7 @@ func (w *work) delegate(ctx context.Context, s *State, goal earshot.Text) error 
 			Task: w.id, Act: earshot.StepCall, Tool: delegateName, Arguments: goal, Tokens: w.tokens, Took: w.took.Round(time.Millisecond),
 		}}
 		helps := earshot.Event{Author: w.agent, Sources: s.Sources, Body: earshot.Task{
-			Act: earshot.Created, Text: goal, Path: path, Engine: s.Engine, Model: s.Model, Parent: w.id, Call: call.ID,
+			Act: earshot.Created, Text: goal, Path: path, Engine: s.Engine, Model: s.Model, Tools: s.Tools, Parent: w.id, Call: call.ID,
 			Budget: &earshot.Budget{Tokens: max(1, left.Tokens/2), Calls: max(1, left.Calls/2), Time: max(1, left.Time/2)},
 		}}
 		return []earshot.Event{call, helps}, s.still(false)
@@ -270,7 +275,7 @@ func (w *work) end(ctx context.Context, act earshot.Act, text earshot.Text, file
 	err := w.record(ctx, w.id, func(s State) ([]earshot.Event, error) {
 		s.Took.Tokens, s.Took.Time = s.Took.Tokens+w.tokens, s.Took.Time+w.took
 		b := earshot.Task{Act: act, Of: s.Event.ID, Text: cut(text, earshot.MaxText-8), Took: &s.Took, File: file}
-		if s.Parent == "" {
+		if s.Parent == "" && !s.Quiet {
 			b.Told = w.NewID()
 		}
 		return []earshot.Event{{Author: cmp.Or(w.agent, w.Speaker(s.Event.Room)), Sources: s.Sources, Body: b}}, s.still(false)
