@@ -106,6 +106,12 @@ func TestUsernamesAndWorkspaces(t *testing.T) {
 	if err != nil || sub.Username != "" || sub.Home() != sub.Path {
 		t.Errorf("its helper is %+v, %v", sub, err)
 	}
+	for _, change := range []string{"workspace=other", "username=helper-one"} {
+		_, _, err := h.book.Execute(t.Context(), owner, agents.Order{Act: earshot.Changed, Agent: string(sub.Path), Edit: edit(t, change)})
+		if err == nil || !strings.Contains(err.Error(), "can only be that of an agent with a name") {
+			t.Errorf("its helper is given %s: %v", change, err)
+		}
+	}
 	for user, want := range map[earshot.ParticipantID]earshot.Path{"": "", "family": "/agent/family/notes"} { // another user has other folders
 		_, r, err := h.book.Execute(t.Context(), owner, agents.Order{Act: earshot.Created, User: user, Edit: edit(t, "name=Cook", "workspace=notes", "room=kitchen")})
 		if (err == nil) != (want != "") || err == nil && r.Home() != want {

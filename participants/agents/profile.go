@@ -44,10 +44,10 @@ func (b *Directory) profile(r Record) (earshot.Profile, error) {
 		if p.Username, err = participants.CheckAgent(p.Username); err != nil {
 			return p, err
 		}
-		faults = append(faults, field.Check(p.Name != "", "username", "is for an agent with a name"))
+		faults = append(faults, field.Check(p.Name != "", "username", "can only be that of an agent with a name"))
 	}
 	if p.Workspace != "" {
-		faults = append(faults, b.sharer(r))
+		faults = append(faults, b.sharer(r), field.Check(p.Name != "", "workspace", "can only be that of an agent with a name"))
 	}
 	if p.Main {
 		faults = append(faults, b.rival(r))
