@@ -44,6 +44,18 @@ func TestEvery(t *testing.T) {
 		if said, err := every("day at 7:30 zone=UTC tell me what is due"); err != nil || !strings.HasPrefix(said, "Set as number 1  day at 7:30: tell me what is due (next Sat 2000-01-01 07:30 UTC)") {
 			t.Fatalf("%q, %v", said, err)
 		}
+		if said, err := every("day at 7:00 zone=UTC private look"); err != nil {
+			t.Fatal(said, err)
+		}
+		alone := earshot.Audience{Room: earshot.Desk, Members: []earshot.ParticipantID{h.owner.ID}}
+		for a, want := range map[*earshot.Audience]string{&alone: "07:00", {Room: earshot.Desk, Unknown: true}: "07:30", {Room: "kitchen"}: ""} {
+			if is := h.work(t.Context(), *a); (is == nil) != (want == "") || is != nil && is.Next.UTC().Format("15:04") != want {
+				t.Errorf("to %+v is said %+v, want %s", *a, is, want)
+			}
+		}
+		if _, err := every("cancel 2"); err != nil {
+			t.Fatal(err)
+		}
 		on := func() (all []string) {
 			for e, err := range h.store.Export(t.Context()) {
 				if err != nil {

@@ -1,10 +1,12 @@
 package daemon
 
 import (
+	"context"
 	"slices"
 	"time"
 
 	"earshot"
+	"earshot/api"
 	"earshot/executive/memory"
 	"earshot/executive/task"
 	"earshot/executive/tool"
@@ -25,6 +27,17 @@ func (d *Daemon) openTasks() {
 		},
 		Keep: d.keepIn, NewID: d.id, Now: time.Now, Log: d.log,
 	})
+}
+
+// work is what an audience may know of tasks and schedules in its room; nil if there are none.
+func (d *Daemon) work(ctx context.Context, a earshot.Audience) *api.Work {
+	var w api.Work
+	w.Tasks, w.Asking, _ = d.tasks.Count(ctx, a)
+	w.Next, _ = d.schedules.Next(ctx, a)
+	if w == (api.Work{}) { // also if the journal could not be read
+		return nil
+	}
+	return &w
 }
 
 // taskTools are the tools of agents that work on tasks.

@@ -7,6 +7,7 @@ import (
 	"earshot"
 	"earshot/interrupt"
 	"earshot/participants"
+	"earshot/participants/agents"
 )
 
 // perform has an event happen again that came from outside, and ends what the house did
@@ -112,8 +113,11 @@ func (h *simulation) writes(ctx context.Context, e earshot.Event, m earshot.Mess
 	}
 	e.Body = m
 	if e.Visibility.Scope != earshot.Private {
-		if m.OwnWords {
+		switch {
+		case m.OwnWords:
 			e.Body = earshot.Command{Name: earshot.OwnWords, Args: m.Text}
+		case m.Posted:
+			e.Body = earshot.Command{Name: earshot.PostTo, Args: earshot.Text(addressOf(e.To)) + " " + m.Text}
 		}
 		h.admit(ctx, h.names.brought(e))
 		return
@@ -124,6 +128,22 @@ func (h *simulation) writes(ctx context.Context, e earshot.Event, m earshot.Mess
 	}
 	e.Body = earshot.Command{Name: "msg", Args: earshot.Text(strings.Join(to, ", ")) + ": " + m.Text}
 	h.admit(ctx, e)
+}
+
+// addressOf returns an address of which [recipients] makes the agents again, by the IDs on record.
+func addressOf(to []earshot.ParticipantID) (address string) {
+	for _, id := range to {
+		address += string(id) + ","
+	}
+	return address
+}
+
+// recipients returns the agents at an address, as [room.Config.Recipients] does.
+func recipients(_ context.Context, _ participants.Participant, address string) (all []agents.Record, err error) {
+	for id := range strings.SplitSeq(strings.TrimSuffix(address, ","), ",") {
+		all = append(all, agents.Record{ID: earshot.ParticipantID(id)})
+	}
+	return all, nil
 }
 
 // moves has somebody come or go. Who is here by voice comes and goes by what is heard.

@@ -134,6 +134,19 @@ func (r *Runner) entries(ctx context.Context, whose earshot.ParticipantID) (own 
 	return own, err
 }
 
+// Next returns when something is done next in a room, as far as an audience may know; zero if nothing is.
+func (r *Runner) Next(ctx context.Context, a earshot.Audience) (next time.Time, err error) {
+	all, err := r.entries(ctx, "")
+	for _, e := range all {
+		if t, err := NewTimetable(e.Spec, e.Zone); err == nil && !e.Paused && e.known(a) && r.Settings().Enabled {
+			if at := t.Next(r.Now()); next.IsZero() || at.Before(next) {
+				next = at
+			}
+		}
+	}
+	return next, err
+}
+
 // do does something about a schedule, if it still stands as it did. A run that cannot be is skipped, and its
 // person is told why, once.
 func (r *Runner) do(ctx context.Context, e Entry, d Deed) (earshot.Schedule, error) {

@@ -164,6 +164,22 @@ func (r *Runner) Waits(ctx context.Context, room earshot.RoomID) bool {
 	return err != nil || slices.ContainsFunc(all, func(s State) bool { return s.Event.Room == room })
 }
 
+// Count returns how many tasks of a room are not over, and how many of these wait for an answer, as far as
+// an audience may know.
+func (r *Runner) Count(ctx context.Context, a earshot.Audience) (open, asking int, err error) {
+	all, err := r.read(ctx, isOpen)
+	for _, s := range all {
+		if s.Over || s.Event.Room != a.Room || !s.Visibility.Allows(a) {
+			continue
+		}
+		open++
+		if s.Question.ID != "" {
+			asking++
+		}
+	}
+	return open, asking, err
+}
+
 // New returns the event that creates a task for somebody, with their rights, or says why there can be none.
 // It puts nothing on record: whoever does calls [Runner.Wake] afterwards.
 //

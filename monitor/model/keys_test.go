@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"earshot"
+	"earshot/api"
 	"earshot/monitor/model"
 	"earshot/participants"
 )
@@ -106,6 +107,16 @@ func TestPaste(t *testing.T) {
 	}
 	if got := tale(presses(m, "enter")); got != `"one\ntwo"` {
 		t.Errorf("sent %s", got)
+	}
+}
+
+// TestWork: what goes on beside the talk is shown below the scene.
+func TestWork(t *testing.T) {
+	m := opened(80, 24, busy().events)
+	m.Step(later, model.House{Work: &api.Work{Tasks: 2, Asking: 1, Next: later}})
+	presses(m, "4")
+	if got, want := words(m.Screen()), "2 tasks, 1 waiting for an answer; next by the clock "+later.Local().Format("Mon 15:04"); !strings.Contains(got, want) {
+		t.Errorf("there is no %q:\n%s", want, got)
 	}
 }
 

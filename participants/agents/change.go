@@ -80,7 +80,7 @@ func (b *Directory) Spawn(ctx context.Context, by earshot.ParticipantID, parent 
 	if err != nil {
 		return Record{}, err
 	}
-	p.Name, p.Main = "", false
+	p.Name, p.Username, p.Workspace, p.Main = "", "", "", false
 	return b.birth(ctx, by, Record{User: up.User, Kind: kind, Profile: p}, func(ctx context.Context, v earshot.View) (earshot.Path, error) {
 		above, known, err := at(ctx, v, parent)
 		switch {
