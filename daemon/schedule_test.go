@@ -97,7 +97,7 @@ func TestEvery(t *testing.T) {
 		cfg.Executive.Task.Enabled = false
 		h = running(t, cfg)
 		pass(48 * time.Hour)
-		if got := on(); len(got) != len(want)+1 || !strings.Contains(got[len(want)], "what you wanted day at 7:30 cannot be done: tasks are off") {
+		if got := on(); len(got) != len(want)+1 || !strings.Contains(got[len(want)], "what you wanted every day at 7:30 cannot be done: tasks are off") {
 			t.Errorf("on record is %q", got)
 		}
 		if list, err := every(""); err != nil || !strings.Contains(list, "last skipped: tasks are off") {

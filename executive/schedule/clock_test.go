@@ -92,7 +92,7 @@ func TestClockIsSet(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var m Mark
+		var m RunState
 		now := noon
 		var back time.Time // since when the clock shows a time long before what was dealt with
 		for range rapid.IntRange(1, 8).Draw(t, "looks") {
@@ -147,7 +147,7 @@ func TestClockIsSet(t *testing.T) {
 }
 
 // continueWaiting checks that nothing is done.
-func continueWaiting(t *rapid.T, e *Entry, m *Mark, now time.Time) {
+func continueWaiting(t *rapid.T, e *Entry, m *RunState, now time.Time) {
 	if got := follow(t, e, m, true, now); len(got) > 0 {
 		t.Fatalf("at %v it did %q, and the run before is not over", now, got)
 	}

@@ -195,7 +195,7 @@ func (r *Runner) change(ctx context.Context, e Entry, verb string) (string, erro
 		if e.Last != "" && r.Tasks.Open(ctx, e.Last) {
 			return "", errors.New("it cannot run now, because the run before is not over")
 		}
-		s, err := r.do(ctx, e, Deed{Act: earshot.ScheduleRan, Due: r.Now()})
+		s, err := r.do(ctx, e, Action{Act: earshot.ScheduleRan, Due: r.Now()})
 		if err == nil && s.Act != earshot.ScheduleRan {
 			err = errors.New(string(s.Text))
 		}

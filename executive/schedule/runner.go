@@ -46,7 +46,7 @@ type Runner struct {
 	Log      *slog.Logger
 	Nudged   chan struct{} // with room for one; has Run read the schedules again
 
-	marks map[earshot.EventID]Mark // of Run alone
+	states map[earshot.EventID]RunState // of Run alone
 }
 
 func (r *Runner) nudge() {
@@ -84,12 +84,12 @@ func (r *Runner) turn(ctx context.Context) (again time.Time, err error) {
 			return slices.ContainsFunc(all, func(e Entry) bool { return e.Path == p })
 		})
 	}
-	marks := make(map[earshot.EventID]Mark)
+	states := make(map[earshot.EventID]RunState)
 	for _, e := range all {
 		t, bad := NewTimetable(e.Spec, e.Zone) // the machine may have lost a zone
-		var d Deed
+		var d Action
 		if bad == nil && r.Settings().Enabled {
-			d, marks[e.Event.ID] = e.Step(t, r.Now(), e.Last != "" && r.Tasks.Open(ctx, e.Last), r.marks[e.Event.ID])
+			d, states[e.Event.ID] = e.Step(t, r.Now(), e.Last != "" && r.Tasks.Open(ctx, e.Last), r.states[e.Event.ID])
 		}
 		if d.Act != "" {
 			_, bad = r.do(ctx, e, d)
@@ -102,7 +102,7 @@ func (r *Runner) turn(ctx context.Context) (again time.Time, err error) {
 			again = d.Due
 		}
 	}
-	r.marks = marks
+	r.states = states
 	return again, err
 }
 
@@ -149,7 +149,7 @@ func (r *Runner) Next(ctx context.Context, a earshot.Audience) (next time.Time, 
 
 // do does something about a schedule, if it still stands as it did. A run that cannot be is skipped, and its
 // person is told why, once.
-func (r *Runner) do(ctx context.Context, e Entry, d Deed) (earshot.Schedule, error) {
+func (r *Runner) do(ctx context.Context, e Entry, d Action) (earshot.Schedule, error) {
 	s := earshot.Schedule{Act: d.Act, Of: e.Event.ID, Due: d.Due, Text: d.Why}
 	var run []earshot.Event
 	var refused error
@@ -176,7 +176,7 @@ func (r *Runner) do(ctx context.Context, e Entry, d Deed) (earshot.Schedule, err
 		r.Tasks.Wake()
 	}
 	if refused != nil && s.Text != e.Why {
-		tells := r.event(e, earshot.Reminder{Act: earshot.Created, Due: r.Now(), Text: "what you wanted " + e.When + " cannot be done: " + s.Text})
+		tells := r.event(e, earshot.Reminder{Act: earshot.Created, Due: r.Now(), Text: "what you wanted " + earshot.Text(e.Often()) + " cannot be done: " + s.Text})
 		tells.Author = r.Main(tells.Room)
 		return s, r.Keep(ctx, tells)
 	}

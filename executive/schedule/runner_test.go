@@ -300,11 +300,11 @@ func TestRuns(t *testing.T) {
 		h.expect(want...)
 		h.change(func() { h.open, h.refuses = false, "you may not have tools used" })
 		h.wait(2 * time.Hour)
-		want = append(want, "skipped 2 04:00", "says what you wanted hour cannot be done: you may not have tools used", "skipped 2 05:00")
+		want = append(want, "skipped 2 04:00", "says what you wanted every hour cannot be done: you may not have tools used", "skipped 2 05:00")
 		h.expect(want...)
 		h.change(func() { h.refuses, h.gone = "", true })
 		h.wait(time.Hour)
-		want = append(want, "skipped 2 06:00", "says what you wanted hour cannot be done: whoever set it is not known any more")
+		want = append(want, "skipped 2 06:00", "says what you wanted every hour cannot be done: whoever set it is not known any more")
 		h.expect(want...)
 		if got := h.every("ann", "run 1"); got != "error: whoever set it is not known any more" {
 			t.Error(got)

@@ -21,17 +21,17 @@ import (
 	"earshot/participants/agents"
 )
 
-// A Move is what is to be done next on a task.
-type Move string
+// An Action is what is to be done next on a task.
+type Action string
 
 const (
-	Rest    Move = "rest"    // nothing: it is over, paused, or waits for a person
-	Tell    Move = "tell"    // say what is still untold
-	Think   Move = "think"   // ask the model
-	Repeat  Move = "repeat"  // make the open call again
-	Inquire Move = "inquire" // ask the person about the open call
-	Await   Move = "await"   // the helper that the open call has made
-	GiveUp  Move = "give up" // end it, since the budget is used up
+	Rest    Action = "rest"    // nothing: it is over, paused, or waits for a person
+	Tell    Action = "tell"    // say what is still untold
+	Think   Action = "think"   // ask the model
+	Repeat  Action = "repeat"  // make the open call again
+	Inquire Action = "inquire" // ask the person about the open call
+	Await   Action = "await"   // the helper that the open call has made
+	GiveUp  Action = "give up" // end it, since the budget is used up
 )
 
 // NoTools is what stands for the tools of a task that may use none.
@@ -127,7 +127,7 @@ func (s *State) Apply(e earshot.Event) {
 }
 
 // Next returns what is to be done now.
-func (s *State) Next() Move {
+func (s *State) Next() Action {
 	switch most := s.Budget; {
 	case s.Untold != "":
 		return Tell
