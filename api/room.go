@@ -26,12 +26,13 @@ type RoomState struct {
 
 // A Seat is an agent that has one, as a room tells of it.
 type Seat struct {
-	ID       earshot.ParticipantID `json:"id"`
-	Name     string                `json:"name"`
-	Username string                `json:"username,omitempty"`
-	Path     earshot.Path          `json:"path,omitempty"`
-	Kind     earshot.PathKind      `json:"kind,omitempty"`
-	State    string                `json:"state"` // see Active and Sleeping
+	ID    earshot.ParticipantID `json:"id"`
+	Name  string                `json:"name"`
+	Path  earshot.Path          `json:"path,omitempty"`
+	Kind  earshot.PathKind      `json:"kind,omitempty"`
+	State string                `json:"state"` // see Active and Sleeping
+
+	Username string `json:"username,omitempty"`
 
 	// Partner is whom it talks with, or has talked with last, as far as one may know it.
 	Partner earshot.ParticipantID `json:"partner,omitempty"`

@@ -1,9 +1,6 @@
 package api
 
 import (
-	"fmt"
-	"time"
-
 	"earshot"
 	"earshot/participants"
 )
@@ -19,35 +16,13 @@ type Status struct {
 	Cameras   []CameraInfo               `json:"cameras,omitempty"`
 	Waiting   []string                   `json:"waiting,omitempty"` // keys of the configuration that wait for a restart; for who operates it
 	Underway  []Activity                 `json:"underway,omitempty"`
-	Work      *Work                      `json:"work,omitempty"`
+	Work      string                     `json:"work,omitempty"`  // tasks, and what is next by the clock, as far as everybody may know who reads the answer
 	Commands  []string                   `json:"commands"`        // that they may give, without the slash
 	API       string                     `json:"api,omitempty"`   // where programs can ask besides at the socket
 	Keeps     string                     `json:"keeps"`           // for how long what happened is kept
 	Permits   []Permission               `json:"permits"`         // what needs somebody to allow it
 	Today     *UsageDay                  `json:"today,omitempty"` // what the models have cost so far; for who operates the house
 	Rests     string                     `json:"rests,omitempty"` // why nothing is thought unasked, although it might be
-}
-
-// Work is what agents do in a room beside the talk, as far as an audience may know it.
-type Work struct {
-	Tasks  int       `json:"tasks"`            // that are not over
-	Asking int       `json:"asking,omitempty"` // of these, that wait for an answer
-	Next   time.Time `json:"next,omitzero"`    // when something is done next by the clock
-}
-
-// Text tells it to people.
-func (w Work) Text() string {
-	text := fmt.Sprintf("%d tasks", w.Tasks)
-	if w.Tasks == 1 {
-		text = "1 task"
-	}
-	if w.Asking > 0 {
-		text += fmt.Sprintf(", %d waiting for an answer", w.Asking)
-	}
-	if !w.Next.IsZero() {
-		text += "; next by the clock " + w.Next.Local().Format("Mon 15:04")
-	}
-	return text
 }
 
 // A RoomName is a room as people choose it.

@@ -2,14 +2,16 @@ package daemon
 
 import (
 	"context"
+	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"earshot"
-	"earshot/api"
 	"earshot/executive/memory"
 	"earshot/executive/task"
 	"earshot/executive/tool"
+	"earshot/internal/english"
 )
 
 // openTasks makes what works on tasks. It works while the daemon runs.
@@ -29,15 +31,20 @@ func (d *Daemon) openTasks() {
 	})
 }
 
-// work is what an audience may know of tasks and schedules in its room; nil if there are none.
-func (d *Daemon) work(ctx context.Context, a earshot.Audience) *api.Work {
-	var w api.Work
-	w.Tasks, w.Asking, _ = d.tasks.Count(ctx, a)
-	w.Next, _ = d.schedules.Next(ctx, a)
-	if w == (api.Work{}) { // also if the journal could not be read
-		return nil
+// work tells what an audience may know of open tasks and of schedules in its room; empty if that is nothing.
+func (d *Daemon) work(ctx context.Context, a earshot.Audience) (text string) {
+	open, asking, _ := d.tasks.Count(ctx, a) // none if the journal cannot be read
+	next, _ := d.schedules.Next(ctx, a)
+	if open > 0 {
+		text = "; " + english.Count(open, "task")
 	}
-	return &w
+	if asking > 0 {
+		text += fmt.Sprintf(", %d waiting for an answer", asking)
+	}
+	if !next.IsZero() {
+		text += "; next by the clock " + next.Format("Mon 15:04 MST")
+	}
+	return strings.TrimPrefix(text, "; ")
 }
 
 // taskTools are the tools of agents that work on tasks.

@@ -2,6 +2,7 @@ package replay
 
 import (
 	"context"
+	"encoding/json"
 	"strings"
 
 	"earshot"
@@ -117,7 +118,8 @@ func (h *simulation) writes(ctx context.Context, e earshot.Event, m earshot.Mess
 		case m.OwnWords:
 			e.Body = earshot.Command{Name: earshot.OwnWords, Args: m.Text}
 		case m.Posted:
-			e.Body = earshot.Command{Name: earshot.PostTo, Args: earshot.Text(addressOf(e.To)) + " " + m.Text}
+			to, _ := json.Marshal(e.To) // strings
+			e.Body = earshot.Command{Name: earshot.PostTo, Args: earshot.Text(to) + " " + m.Text}
 		}
 		h.admit(ctx, h.names.brought(e))
 		return
@@ -130,20 +132,14 @@ func (h *simulation) writes(ctx context.Context, e earshot.Event, m earshot.Mess
 	h.admit(ctx, e)
 }
 
-// addressOf returns an address of which [recipients] makes the agents again, by the IDs on record.
-func addressOf(to []earshot.ParticipantID) (address string) {
-	for _, id := range to {
-		address += string(id) + ","
-	}
-	return address
-}
-
-// recipients returns the agents at an address, as [room.Config.Recipients] does.
+// recipients returns the agents whose IDs are an address in a performance.
 func recipients(_ context.Context, _ participants.Participant, address string) (all []agents.Record, err error) {
-	for id := range strings.SplitSeq(strings.TrimSuffix(address, ","), ",") {
-		all = append(all, agents.Record{ID: earshot.ParticipantID(id)})
+	var to []earshot.ParticipantID
+	err = json.Unmarshal([]byte(address), &to)
+	for _, id := range to {
+		all = append(all, agents.Record{ID: id})
 	}
-	return all, nil
+	return all, err
 }
 
 // moves has somebody come or go. Who is here by voice comes and goes by what is heard.

@@ -47,25 +47,11 @@ func TestStatusOfFaults(t *testing.T) {
 	}
 }
 
-// TestStatusOfWork: status says what goes on beside the talk.
-func TestStatusOfWork(t *testing.T) {
-	at := time.Date(2026, 2, 3, 7, 30, 0, 0, time.Local)
-	for want, is := range map[string]api.Work{
-		"1 task": {Tasks: 1}, "2 tasks, 1 waiting for an answer; next by the clock Tue 07:30": {Tasks: 2, Asking: 1, Next: at}, "0 tasks; next by the clock Tue 07:30": {Next: at},
-	} {
-		s := api.Status{RoomState: api.RoomState{Agent: "Earshot", Mode: earshot.Live}, Work: &is}
-		var b strings.Builder
-		if err := health.PrintStatus(&b, s, time.Now()); err != nil || !strings.HasSuffix(b.String(), "\n  · "+want+"\n") {
-			t.Errorf("it says %s, %v, want %s", &b, err, want)
-		}
-	}
-}
-
-// TestStatusOfTasks: status says what is still done in the background.
+// TestStatusOfTasks: status says what is still done in the background, and what agents do beside the talk.
 func TestStatusOfTasks(t *testing.T) {
-	s := api.Status{RoomState: api.RoomState{Agent: "Earshot", Mode: earshot.Live}, Underway: []api.Activity{{Part: "journal", Text: "cleaning up after forgetting: 40%"}}}
+	s := api.Status{RoomState: api.RoomState{Agent: "Earshot", Mode: earshot.Live}, Underway: []api.Activity{{Part: "journal", Text: "cleaning up after forgetting: 40%"}}, Work: "2 tasks; next by the clock Sat 07:30 UTC"}
 	var b strings.Builder
-	if err := health.PrintStatus(&b, s, time.Now()); err != nil || !strings.HasSuffix(b.String(), "\n  · journal: cleaning up after forgetting: 40%\n") {
+	if err := health.PrintStatus(&b, s, time.Now()); err != nil || !strings.HasSuffix(b.String(), "\n  · journal: cleaning up after forgetting: 40%\n  · 2 tasks; next by the clock Sat 07:30 UTC\n") {
 		t.Errorf("it says %s, %v", &b, err)
 	}
 }

@@ -289,8 +289,8 @@ func (m *Model) scene(width int) (rows []row) {
 		}
 		rows = append(rows, wrap(r, width, 15)...)
 	}
-	if m.house.Work != nil {
-		rows = append(rows, wrap(row{{dim, m.house.Work.Text()}}, width, 2)...)
+	if m.house.Work != "" {
+		rows = append(rows, wrap(row{{dim, m.marks.safe(m.house.Work)}}, width, 2)...)
 	}
 	return rows
 }

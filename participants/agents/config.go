@@ -72,7 +72,8 @@ func (c Config) Validate(n Names) error {
 	}
 	for i, e := range c {
 		faults = append(faults, field.Under(fmt.Sprintf("agents[%d]", i), errors.Join(
-			c.checkNames(i, n),
+			c.checkName(i, "name", e.Name, n),
+			c.checkName(i, "username", e.Username, n),
 			profileScope{n.Rooms, n.Engines}.check(e.profile()),
 			e.checkUser(),
 			c.checkConnector(i),
@@ -83,18 +84,11 @@ func (c Config) Validate(n Names) error {
 	return errors.Join(faults...)
 }
 
-// checkNames checks that the agent could not be mistaken for anybody else.
-func (c Config) checkNames(i int, n Names) error {
-	switch {
-	case c[i].Name == "":
-		return field.Errorf("name", "is empty; an agent needs a name to be called by")
-	case c[i].Username == "":
-		return c.checkName(i, "name", c[i].Name, n)
-	}
-	return errors.Join(c.checkName(i, "name", c[i].Name, n), c.checkName(i, "username", c[i].Username, n))
-}
-
+// checkName checks that the agent could not be mistaken for anybody else by its name or username.
 func (c Config) checkName(i int, key, name string, n Names) error {
+	if name == "" {
+		return field.Check(key != "name", key, "is empty; an agent needs a name to be called by")
+	}
 	if _, err := participants.CheckAgent(name); err != nil {
 		return field.Errorf(key, "cannot be used: %v", err)
 	}

@@ -108,7 +108,7 @@ func TestUsernamesAndWorkspaces(t *testing.T) {
 	}
 	for _, change := range []string{"workspace=other", "username=helper-one"} {
 		_, _, err := h.book.Execute(t.Context(), owner, agents.Order{Act: earshot.Changed, Agent: string(sub.Path), Edit: edit(t, change)})
-		if err == nil || !strings.Contains(err.Error(), "can only be that of an agent with a name") {
+		if err == nil || !strings.Contains(err.Error(), "only an agent with a name has") {
 			t.Errorf("its helper is given %s: %v", change, err)
 		}
 	}

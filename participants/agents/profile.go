@@ -32,7 +32,10 @@ type profileScope struct {
 // with it. The caller has called begin.
 func (b *Directory) profile(r Record) (earshot.Profile, error) {
 	p := r.Profile
-	faults := []error{profileScope{b.setup.Rooms, b.setup.Engines}.check(p), homeless(r.User, p)}
+	faults := []error{
+		profileScope{b.setup.Rooms, b.setup.Engines}.check(p), homeless(r.User, p),
+		field.Check(p.Name != "" || p.Username+p.Workspace == "", "name", "is empty; only an agent with a name has a username or a workspace"),
+	}
 	if p.Name != "" || !r.Kind.Below() && (r.Kind == earshot.PathAgent || r.Kind == earshot.PathSubuser) {
 		var err error
 		if p.Name, err = participants.CheckAgent(p.Name); err != nil {
@@ -44,10 +47,9 @@ func (b *Directory) profile(r Record) (earshot.Profile, error) {
 		if p.Username, err = participants.CheckAgent(p.Username); err != nil {
 			return p, err
 		}
-		faults = append(faults, field.Check(p.Name != "", "username", "can only be that of an agent with a name"))
 	}
 	if p.Workspace != "" {
-		faults = append(faults, b.sharer(r), field.Check(p.Name != "", "workspace", "can only be that of an agent with a name"))
+		faults = append(faults, b.sharer(r))
 	}
 	if p.Main {
 		faults = append(faults, b.rival(r))

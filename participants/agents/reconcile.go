@@ -117,7 +117,7 @@ func (p *reconciliation) existing(e Entry) *Record {
 // settle makes an agent match the configuration: an existing one, or otherwise a new one.
 func (p *reconciliation) settle(ctx context.Context, r Record, is *Record) error {
 	r.Role = r.Kind.Role()
-	p.names = append(p.names, r.called()...)
+	p.names = append(p.names, r.Name, r.Username)
 	if is == nil {
 		return p.create(ctx, r)
 	}
@@ -186,12 +186,7 @@ func (p *reconciliation) give(was Record) {
 	if !reflect.DeepEqual(r, was) {
 		p.changes = append(p.changes, r.event(earshot.Changed))
 	}
-	p.names = append(p.names, r.called()...)
-}
-
-// called returns the names by which an agent is called.
-func (r Record) called() []string {
-	return slices.DeleteFunc([]string{r.Name, r.Username}, func(name string) bool { return name == "" })
+	p.names = append(p.names, r.Name, r.Username)
 }
 
 // name returns the name of an agent that was made at run time. The name gets a number if the
@@ -216,6 +211,6 @@ func (p *reconciliation) had(name string) bool {
 
 // taken reports whether an agent called name could be mistaken for somebody else.
 func (p *reconciliation) taken(name string) bool {
-	near := func(other string) bool { return participants.Near(name, other) }
+	near := func(other string) bool { return other != "" && participants.Near(name, other) }
 	return slices.ContainsFunc(p.names, near) || p.setup.Actors.Collides(name) != nil
 }
