@@ -134,7 +134,8 @@ func (r *Runner) set(ctx context.Context, by participants.Participant, e earshot
 		return fmt.Errorf("you have %d schedules, and can have no more; cancel one first", many)
 	}
 	if private {
-		e.Visibility = earshot.Visibility{Scope: earshot.Private, Members: []earshot.ParticipantID{by.ID, r.Main(e.Room)}}
+		members := []earshot.ParticipantID{by.ID, by.Reader(), r.Main(e.Room)} // the first two are the same but for who was merged
+		e.Visibility = earshot.Visibility{Scope: earshot.Private, Members: slices.Compact(members)}
 	}
 	if s.Path, err = agents.PathOf(string(participants.Owner), earshot.PathCron, strings.ToLower(string(e.ID))); err != nil {
 		return err
