@@ -39,6 +39,9 @@ type Options struct {
 	// Context is how many tokens a prompt and its reply may have; 0 means all of
 	// [ollamatest.Context].
 	Context int
+
+	// Embeds makes the server turn texts into vectors, the mean of what the model has of each word.
+	Embeds bool
 }
 
 // Render is a template's loop over messages, as the model needs them; a template may refuse some
@@ -94,8 +97,14 @@ func Start(t testing.TB, o Options) *Server {
 		}
 		host, port, _ := net.SplitHostPort(s.addr)
 		s.log.Reset()
-		p := exec.Command(binary, "--model", model, "--alias", "parrot", "--host", host, "--port", port,
-			"--jinja", "--chat-template-file", template, "--ctx-size", strconv.Itoa(o.Context), "--parallel", "1", "--threads", "1", "--no-warmup", "--offline")
+		args := []string{
+			"--model", model, "--alias", "parrot", "--host", host, "--port", port,
+			"--jinja", "--chat-template-file", template, "--ctx-size", strconv.Itoa(o.Context), "--parallel", "1", "--threads", "1", "--no-warmup", "--offline",
+		}
+		if o.Embeds {
+			args = append(args, "--embedding", "--pooling", "mean")
+		}
+		p := exec.Command(binary, args...)
 		p.Env = []string{"HOME=" + dir, "PATH=" + os.Getenv("PATH")}
 		p.Stdout, p.Stderr = &s.log, &s.log
 		p.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
