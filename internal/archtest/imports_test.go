@@ -78,7 +78,8 @@ var may = map[string]string{
 	"store/journal":                  ".", // from here on, each may import some of those above it
 	"store/index":                    ". internal/search store/journal",
 	"store/salvage":                  ". store/journal",
-	"store/views":                    ". store/index store/journal",
+	"store/views":                    ". store/index store/journal store/vectors",
+	"store/vectors":                  ". internal/search store/journal",
 	"store/edit":                     ". store/journal",
 	"store/retention":                ". store/edit store/journal",
 	"store/transfer":                 ". store/edit store/journal",

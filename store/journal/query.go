@@ -178,20 +178,30 @@ func Count(ctx context.Context, db earshot.View) (n Totals, err error) {
 	return n, err
 }
 
-// SelectVisible selects the rows of the journal j that the audience may see. It is
-// [earshot.Visibility.Allows] in SQL.
-const SelectVisible = "SELECT " + Columns + ` FROM journal j WHERE j.room = @room AND (j.scope IN ('public', 'system') OR j.scope = 'private' AND @known
+// Visible is the condition that the audience of [VisibleTo] may see a row of the journal j. It is
+// [earshot.Visibility.Allows] in SQL. SelectVisible selects those rows.
+const (
+	Visible = `j.room = @room AND (j.scope IN ('public', 'system') OR j.scope = 'private' AND @known
 	AND NOT EXISTS (SELECT 1 FROM json_each(@members) a WHERE NOT EXISTS
 		(SELECT 1 FROM members m WHERE m.sequence = j.sequence AND m.member = a.value)))
 	AND (j.agents IS NULL OR NOT EXISTS (SELECT 1 FROM json_each(@agents) a WHERE NOT EXISTS
 		(SELECT 1 FROM json_each(j.agents) m WHERE m.value = a.value)))`
+	SelectVisible = "SELECT " + Columns + " FROM journal j WHERE " + Visible
+)
+
+// VisibleTo returns the arguments of [Visible] for an audience.
+func VisibleTo(who earshot.Audience) []any {
+	members := slices.Concat(who.Members, who.Agents)
+	return []any{
+		sql.Named("room", who.Room), sql.Named("members", JSON(members)),
+		sql.Named("agents", JSON(who.Agents)), sql.Named("known", !who.Unknown && len(members) > 0),
+	}
+}
 
 // ReadVisible returns the events that a query finds and that an audience may see. The query must
 // use [SelectVisible].
 func ReadVisible(ctx context.Context, db earshot.View, who earshot.Audience, query string, args ...any) ([]earshot.Event, error) {
-	members := slices.Concat(who.Members, who.Agents)
-	found, err := Collect(db.QueryContext(ctx, query, append(args, sql.Named("room", who.Room), sql.Named("members", JSON(members)),
-		sql.Named("agents", JSON(who.Agents)), sql.Named("known", !who.Unknown && len(members) > 0))...))
+	found, err := Collect(db.QueryContext(ctx, query, append(args, VisibleTo(who)...)...))
 	if err != nil {
 		return nil, err
 	}

@@ -15,6 +15,7 @@ import (
 	"earshot"
 	"earshot/store/index"
 	"earshot/store/journal"
+	"earshot/store/vectors"
 )
 
 // A Set is all the views of one file.
@@ -28,7 +29,7 @@ type Set struct {
 // the index.
 func New(partition int64, others ...earshot.Projection) *Set {
 	x := &index.Index{Partition: partition}
-	return &Set{x, slices.Concat([]earshot.Projection{x, turns{}}, others), others}
+	return &Set{x, slices.Concat([]earshot.Projection{x, turns{}, vectors.View{}}, others), others}
 }
 
 // ForCopy returns the same views for a copy of the file, whose index counts its own work.
