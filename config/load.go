@@ -231,13 +231,13 @@ func (r *reader) origin(key string, by map[string]string) (where string, line in
 }
 
 // lastParts returns the whole key for the last part of each that only one has.
-// The model of a role, of a thought and of a speech server are no others' rivals: nobody means one of
+// The model of a role, of a thought, of vectors and of a speech server are no others' rivals: nobody means one of
 // those by its last part alone.
 func lastParts(c *Config) map[string]string {
 	whole := make(map[string]string)
 	count := make(map[string]int)
 	walk("", reflect.ValueOf(c).Elem(), func(key string, _ reflect.Value) {
-		if strings.HasPrefix(key, "executive.llm.roles.") || strings.HasPrefix(key, "speech.") || key == "executive.reasoning.model" {
+		if strings.HasPrefix(key, "executive.llm.roles.") || strings.HasPrefix(key, "executive.recall.embedding.") || strings.HasPrefix(key, "speech.") || key == "executive.reasoning.model" {
 			return
 		}
 		last := key[strings.LastIndexByte(key, '.')+1:]

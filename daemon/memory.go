@@ -3,14 +3,19 @@ package daemon
 import (
 	"context"
 	"math"
+	"slices"
 	"time"
 
 	"earshot"
 	"earshot/daemon/access"
+	"earshot/executive"
 	"earshot/executive/memory"
 	"earshot/executive/recall"
+	"earshot/internal/transcript"
+	"earshot/llm"
 	"earshot/participants"
 	"earshot/participants/agents"
+	"earshot/store"
 )
 
 // loadMemory reads what is remembered in a room.
@@ -100,7 +105,49 @@ func (d *Daemon) keepIn(ctx context.Context, e earshot.Event) error {
 // searcher answers the questions of agents from what is on record.
 func (d *Daemon) searcher() recall.Searcher {
 	return recall.Searcher{
-		Journal: recollection{d.store}, Facts: d.memory, Model: &d.llm, Settings: d.settings,
+		Journal: recollection{d.store}, Facts: d.memory, Files: d.eraser.Files, Nearest: d.nearest, Model: &d.llm, Settings: d.settings,
 		Agents: d.agents, Name: d.people.Name, Now: time.Now, Log: d.log,
 	}
+}
+
+// nearest returns what means nearly what a question says and everybody in an audience may see.
+func (d *Daemon) nearest(ctx context.Context, a earshot.Audience, question string, n int) ([]earshot.Event, error) {
+	of := d.settings().Recall.Embedding
+	if of.Model == "" {
+		return nil, nil
+	}
+	to, err := d.embed(ctx, of, llm.ForTool, []string{question})
+	if err != nil {
+		return nil, err
+	}
+	r := d.store.For(a)
+	found, err := r.Nearest(ctx, of.Key(), to[0], n)
+	if err != nil {
+		return nil, err
+	}
+	known, err := transcript.ReadAttributions(ctx, r)
+	return known.Apply(found), err
+}
+
+// embed turns texts into vectors.
+func (d *Daemon) embed(ctx context.Context, of executive.Embedding, p llm.Priority, texts []string) ([][]float32, error) {
+	return d.Models().Embed(ctx, of.Engine, of.Model, p, texts)
+}
+
+// makeVectors makes the vectors by which searches find what means the same, until ctx ends.
+func (d *Daemon) makeVectors(ctx context.Context) {
+	recall.Filler{
+		Settings: d.settings, Rests: func() bool { return d.Config().Executive.Parallel.RestsOnBattery && d.costs.OnBattery() },
+		Still: func() bool {
+			return !slices.ContainsFunc(d.rooms.now(), func(c roomEntry) bool { return !c.Still() })
+		},
+		Grown: d.store.Grown, Embed: d.embed, Keep: d.store.SetVectors, Log: d.log,
+		Pending: func(ctx context.Context, model string, n int) (of []earshot.Event, texts []string, err error) {
+			of, err = d.store.Unembedded(ctx, model, n)
+			for _, e := range of {
+				texts = append(texts, string(store.Wording(e)))
+			}
+			return of, texts, err
+		},
+	}.Run(ctx)
 }

@@ -80,6 +80,7 @@ var others = map[string]string{
 	"executive.schedule.zone":                    "Asia/Tokyo",
 	"executive.llm.roles.memory_search.engine":   "scripted",
 	"executive.llm.roles.task.engine":            "scripted",
+	"executive.recall.embedding.engine":          "scripted",
 	"executive.reasoning.engine":                 "scripted",
 	"executive.reasoning.triggers":               "[ponder]",
 	"executive.interruption.sources":             "[text]",

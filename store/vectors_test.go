@@ -7,7 +7,9 @@ import (
 	"math/rand/v2"
 	"path/filepath"
 	"slices"
+	"syscall"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
@@ -216,9 +218,16 @@ func BenchmarkNearest(b *testing.B) {
 		embed(b, s, add(b, s, events...), all...)
 	}
 	q := random()
+	cpu := func() time.Duration { // of this process: the machine may have other work
+		var u syscall.Rusage
+		must(b, syscall.Getrusage(syscall.RUSAGE_SELF, &u))
+		return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+	}
+	before := cpu()
 	for b.Loop() {
 		if found, err := s.For(everybody).Nearest(b.Context(), mini, q, 24); len(found) != 24 || err != nil {
 			b.Fatal(len(found), err)
 		}
 	}
+	b.ReportMetric(float64((cpu()-before).Milliseconds())/float64(b.N), "cpu-ms/op")
 }

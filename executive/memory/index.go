@@ -270,6 +270,20 @@ func (x *Index) Lookup(q Query) (facts []Entry, summaries []earshot.Event) {
 // overhead is how many bytes stand around the words of each line of a prompt.
 const overhead = 48
 
+// Get returns a fact, if it holds.
+func (x *Index) Get(id earshot.EventID, now time.Time) (f Entry, holds bool) {
+	if x == nil {
+		return f, false
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	k := x.facts[id]
+	if k == nil || !k.holds(now) || x.roomOf(k.Event.Room).replaced[id] > 0 {
+		return f, false
+	}
+	return *k, true
+}
+
 // rank returns the facts that match a query, the best first.
 func (s *roomIndex) rank(q Query) []*Entry {
 	type match struct {

@@ -39,11 +39,16 @@ type passage struct {
 	at         time.Time
 	by, text   string
 	visibility earshot.Visibility
+	sources    []earshot.EventID // what it is, or was made from
 }
 
-// line returns it in one line of a prompt or an answer.
+// line returns it in one line of a prompt or an answer. A file says itself of which time it is.
 func (p passage) line() string {
-	return "(" + p.at.Local().Format("Monday 2006-01-02 15:04") + ") " + plain(p.by, mostQuoted) + ": " + plain(p.text, mostQuoted)
+	when := ""
+	if !p.at.IsZero() {
+		when = "(" + p.at.Local().Format("Monday 2006-01-02 15:04") + ") "
+	}
+	return when + plain(p.by, mostQuoted) + ": " + plain(p.text, mostQuoted)
 }
 
 // plain returns a text in one line without what could be taken for a mark of the prompt, at most so
@@ -105,7 +110,7 @@ func (x *lookup) seek(ctx context.Context, words string) error {
 		for _, w := range stems(string(text), math.MaxInt) {
 			x.has[e.ID][w] = true
 		}
-		x.all = append(x.all, passage{id: e.ID, at: e.At, by: x.name(e.Author), text: string(text), visibility: e.Visibility})
+		x.all = append(x.all, passage{id: e.ID, at: e.At, by: x.name(e.Author), text: string(text), visibility: e.Visibility, sources: []earshot.EventID{e.ID}})
 	}
 	return nil
 }

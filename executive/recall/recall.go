@@ -6,6 +6,10 @@
 // second reads the passages that were found. Neither is shown anything that not everybody may know who
 // will read the answer: passages are taken only if all of them may see it, before they are ranked. If
 // the model fails, the words of the question are the query, and the passages themselves are the answer.
+//
+// Passages are found by their words and, where a model for embeddings is configured, by their meaning:
+// then a [Filler] makes a vector of all that is said, and the vectors nearest to that of the question
+// count as found. The files of the agent are searched by their words, if everybody who asks may use tools.
 package recall
 
 import (
@@ -22,6 +26,7 @@ import (
 	"earshot/executive/memory"
 	"earshot/executive/record"
 	"earshot/executive/tool"
+	"earshot/executive/tool/workspace"
 	"earshot/llm"
 	"earshot/participants"
 	"earshot/participants/agents"
@@ -44,16 +49,21 @@ type Directory interface {
 	Finish(ctx context.Context, by, id earshot.ParticipantID) error
 }
 
-// A Searcher answers questions from what is on record. All fields but Facts are required.
+// A Searcher answers questions from what is on record. Facts, Files and Nearest may be nil.
 type Searcher struct {
 	Journal  tool.Memory
 	Facts    *memory.Index
+	Files    *workspace.Store
 	Model    llm.Service
 	Settings func() executive.Config
 	Agents   Directory
 	Name     func(earshot.ParticipantID) string
 	Now      func() time.Time
 	Log      *slog.Logger
+
+	// Nearest returns the events that mean nearly what a question says and that everybody in an audience
+	// may see, the nearest first; none without a model for that.
+	Nearest func(ctx context.Context, a earshot.Audience, question string, n int) ([]earshot.Event, error)
 }
 
 // Tool is the tool by which an agent has something looked up.
@@ -114,7 +124,7 @@ func (r Searcher) search(ctx context.Context, s tool.Scope, by earshot.Participa
 	a := tool.Answer{Visibility: s.Visibility}
 	for _, p := range found { // all that was read, whatever is named as a source
 		a.Visibility = a.Visibility.And(p.visibility)
-		a.Sources = append(a.Sources, p.id)
+		a.Sources = append(a.Sources, p.sources...)
 	}
 	named := found
 	var b strings.Builder
@@ -170,11 +180,11 @@ func (r Searcher) find(ctx context.Context, s tool.Scope, queries []string) ([]p
 	var known []ranked
 	for i, f := range facts {
 		if f.Event.Visibility.Allows(s.Audience) {
-			p := passage{id: f.Event.ID, at: f.Since, by: "remembered", text: string(f.Text), visibility: f.Event.Visibility}
-			known = append(known, ranked{passage: p, score: -float64(i)})
+			known = append(known, ranked{passage: remembered(f), score: -float64(i)})
 		}
 	}
-	all := fuse(append(lists, known))
+	lists = append(lists, known, r.near(ctx, s, queries[0]), r.inFiles(ctx, s, queries))
+	all := fuse(lists)
 	if len(all) == 0 {
 		return nil, fault
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"log/slog"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -182,6 +183,8 @@ func TestPrivacy(t *testing.T) {
 			return fmt.Sprintf(`{"answer":%q,"passages":["p1"]}`, req.Messages[1].Text), nil
 		})
 		r.Facts = index
+		near := slices.Collect(maps.Values(all)) // whoever asks
+		r.Nearest = func(context.Context, earshot.Audience, string, int) ([]earshot.Event, error) { return near, nil }
 		a, err := ask(t, r, s, "What of the train?")
 		if err != nil {
 			t.Fatal(err)

@@ -90,6 +90,7 @@ func UnlistedModels(ctx context.Context, cfg *config.Config) []CheckedFault {
 	}{{"user", set.LLM.Roles.User}, {"subagent", set.LLM.Roles.Subagent}, {"memory", set.LLM.Roles.Memory}, {"memory_search", set.LLM.Roles.MemorySearch}, {"task", set.LLM.Roles.Task}} {
 		look("executive.llm.roles."+r.name+".model", r.is.Engine, r.is.Model)
 	}
+	look("executive.recall.embedding.model", set.Recall.Embedding.Engine, set.Recall.Embedding.Model)
 	if r := set.Reasoning; r.Enabled {
 		look("executive.reasoning.model", cmp.Or(r.Engine, talk), r.Model)
 	}
