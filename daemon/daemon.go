@@ -341,7 +341,7 @@ func (d *Daemon) RunWith(ctx context.Context, l net.Listener, settle func() []pr
 	}
 	rest.Go(func() { d.expire(ctx) })
 	rest.Go(func() { d.keepMemory(ctx) })
-	rest.Go(func() { d.makeVectors(ctx) })
+	rest.Go(func() { d.filler().Run(ctx) })
 	rest.Go(func() { d.tasks.Run(ctx) })
 	rest.Go(func() { d.schedules.Run(ctx) })
 	rest.Go(func() { d.writeCosts(ctx) })

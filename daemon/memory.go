@@ -134,9 +134,9 @@ func (d *Daemon) embed(ctx context.Context, of executive.Embedding, p llm.Priori
 	return d.Models().Embed(ctx, of.Engine, of.Model, p, texts)
 }
 
-// makeVectors makes the vectors by which searches find what means the same, until ctx ends.
-func (d *Daemon) makeVectors(ctx context.Context) {
-	recall.Filler{
+// filler makes the vectors by which searches find what means the same.
+func (d *Daemon) filler() recall.Filler {
+	return recall.Filler{
 		Settings: d.settings, Rests: func() bool { return d.Config().Executive.Parallel.RestsOnBattery && d.costs.OnBattery() },
 		Still: func() bool {
 			return !slices.ContainsFunc(d.rooms.now(), func(c roomEntry) bool { return !c.Still() })
@@ -149,5 +149,5 @@ func (d *Daemon) makeVectors(ctx context.Context) {
 			}
 			return of, texts, err
 		},
-	}.Run(ctx)
+	}
 }
