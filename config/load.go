@@ -231,8 +231,8 @@ func (r *reader) origin(key string, by map[string]string) (where string, line in
 }
 
 // lastParts returns the whole key for the last part of each that only one has.
-// The model of a role, of a thought, of vectors and of a speech server are no others' rivals: nobody
-// means one of those by its last part alone.
+// The model of a role, of a thought and of a speech server are no others' rivals: nobody means one of
+// those by its last part alone.
 func lastParts(c *Config) map[string]string {
 	whole := make(map[string]string)
 	count := make(map[string]int)

@@ -34,6 +34,11 @@ func (m *models) Stream(ctx context.Context, req *llm.Request) iter.Seq2[llm.Del
 	return m.Current().Stream(ctx, req)
 }
 
+// Embed turns texts into vectors, as [llm.Ladder.Embed].
+func (m *models) Embed(ctx context.Context, engine, model string, p llm.Priority, texts []string) ([][]float32, error) {
+	return m.now.Load().Embed(ctx, engine, model, p, texts)
+}
+
 // Current implements [llm.ReplaceableService].
 func (m *models) Current() llm.Service { return m.now.Load() }
 

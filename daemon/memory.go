@@ -8,14 +8,12 @@ import (
 
 	"earshot"
 	"earshot/daemon/access"
-	"earshot/executive"
 	"earshot/executive/memory"
 	"earshot/executive/recall"
 	"earshot/internal/transcript"
 	"earshot/llm"
 	"earshot/participants"
 	"earshot/participants/agents"
-	"earshot/store"
 )
 
 // loadMemory reads what is remembered in a room.
@@ -116,7 +114,7 @@ func (d *Daemon) nearest(ctx context.Context, a earshot.Audience, question strin
 	if of.Model == "" {
 		return nil, nil
 	}
-	to, err := d.embed(ctx, of, llm.ForTool, []string{question})
+	to, err := d.llm.Embed(ctx, of.Engine, of.Model, llm.ForTool, []string{question})
 	if err != nil {
 		return nil, err
 	}
@@ -129,25 +127,13 @@ func (d *Daemon) nearest(ctx context.Context, a earshot.Audience, question strin
 	return known.Apply(found), err
 }
 
-// embed turns texts into vectors.
-func (d *Daemon) embed(ctx context.Context, of executive.Embedding, p llm.Priority, texts []string) ([][]float32, error) {
-	return d.Models().Embed(ctx, of.Engine, of.Model, p, texts)
-}
-
 // filler makes the vectors by which searches find what means the same.
-func (d *Daemon) filler() recall.Filler {
-	return recall.Filler{
+func (d *Daemon) filler() *recall.Filler {
+	return &recall.Filler{
 		Settings: d.settings, Rests: func() bool { return d.Config().Executive.Parallel.RestsOnBattery && d.costs.OnBattery() },
 		Still: func() bool {
 			return !slices.ContainsFunc(d.rooms.now(), func(c roomEntry) bool { return !c.Still() })
 		},
-		Grown: d.store.Grown, Embed: d.embed, Keep: d.store.SetVectors, Log: d.log,
-		Pending: func(ctx context.Context, model string, n int) (of []earshot.Event, texts []string, err error) {
-			of, err = d.store.Unembedded(ctx, model, n)
-			for _, e := range of {
-				texts = append(texts, string(store.Wording(e)))
-			}
-			return of, texts, err
-		},
+		Grown: d.store.Grown, Pending: d.store.Unembedded, Embed: d.llm.Embed, Keep: d.store.SetVectors, Log: d.log,
 	}
 }

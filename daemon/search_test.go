@@ -120,7 +120,7 @@ func TestSearchMeaning(t *testing.T) {
 	if err != nil || len(events) != 3 || texts[0] != "Bob's train is a secret" || !f.Still() || f.Rests() {
 		t.Fatalf("%d events are pending: %q, %v", len(events), texts, err)
 	}
-	all, err := f.Embed(t.Context(), cfg.Executive.Recall.Embedding, llm.Memory, texts)
+	all, err := f.Embed(t.Context(), "vectors", "mini", llm.Memory, []string{string(texts[0]), string(texts[1]), string(texts[2])})
 	if err == nil {
 		err = f.Keep(t.Context(), key, events, all)
 	}

@@ -1,12 +1,5 @@
 package executive
 
-import (
-	"slices"
-
-	"earshot/internal/field"
-	"earshot/llm"
-)
-
 // Recall is how agents have looked up what was said.
 type Recall struct {
 	// Enabled lets agents use the tool search_memory, for which a search agent of their own asks a
@@ -24,14 +17,3 @@ type Embedding struct {
 
 // Key names the model where its vectors are kept: those of another are of no use to it.
 func (e Embedding) Key() string { return e.Engine + " " + e.Model }
-
-func (e Embedding) validate(engines []llm.EngineConfig) error {
-	i := slices.IndexFunc(engines, func(of llm.EngineConfig) bool { return of.Name == e.Engine })
-	if e.Engine != "" && i < 0 {
-		return field.Errorf("engine", "is %q, but no engine has that name; must be the name of one of executive.llm.engines", e.Engine)
-	}
-	if e.Model != "" && engines[max(i, 0)].Provider == llm.Script {
-		return field.Errorf("model", "is %q, but a script makes no vectors; set executive.recall.embedding.engine to one of ollama or openai", e.Model)
-	}
-	return nil
-}

@@ -53,10 +53,12 @@ func (c Config) Validate() error {
 		field.Under("memory", c.Memory.validate()),
 		field.Under("task", c.Task.validate()),
 		field.Under("schedule", c.Schedule.validate()),
-		field.Under("recall.embedding", c.Recall.Embedding.validate(c.LLM.List())),
 	}
 	if e := c.Reasoning.Engine; e != "" && !slices.Contains(c.LLM.Names(), e) {
 		faults = append(faults, field.Errorf("reasoning.engine", "is %q, but no engine has that name; must be one of %s", e, strings.Join(c.LLM.Names(), ", ")))
+	}
+	if e := c.Recall.Embedding.Engine; e != "" && !slices.Contains(c.LLM.Names(), e) {
+		faults = append(faults, field.Errorf("recall.embedding.engine", "is %q, but no engine has that name; must be one of %s", e, strings.Join(c.LLM.Names(), ", ")))
 	}
 	if c.ContextWindow < 1 {
 		faults = append(faults, field.Errorf("context_window_seconds", "is %v; must be at least 1s, or the scene would always be empty", c.ContextWindow))

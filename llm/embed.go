@@ -4,47 +4,38 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"slices"
 	"time"
 )
 
-// The bounds of a request for vectors. The answer is one line of JSON, so that this many of the longest
-// vectors are below [MaxLine].
-const (
-	MaxTexts      = 8
-	MaxDimensions = 4096
-)
+// The bounds of a request for vectors; all together are below [MaxLine].
+const MaxTexts, MaxDimensions = 8, 4096
 
-// errVectors says that an answer is not what was asked for.
-var errVectors = errors.New("did not send one vector for each text")
+var errVectors = errors.New("did not send one vector for each text, all of one length, each pointing somewhere")
 
 // An Embedder turns texts into vectors, which are close together for texts that mean about the same. It
 // is optional; callers test for it.
 type Embedder interface {
 	// Embed returns a vector for each of at most [MaxTexts] texts; an empty name means the engine's own
-	// model. It takes as long as ctx allows. The error is an [*Error], or the cause of ctx.
+	// model. It takes as long as ctx allows. The error is an [*Error].
 	Embed(ctx context.Context, model string, texts []string) ([][]float32, error)
 }
 
-// Embed has one engine, the first if it is not named, turn texts into vectors. No other is asked: the
-// vectors of two models cannot be compared. A request may end as [ErrParked], and as [Stalled] if it
-// takes as long as a model may take to be loaded.
-func (l *Ladder) Embed(ctx context.Context, engine, model string, p Priority, texts []string) ([][]float32, error) {
-	i := max(slices.IndexFunc(l.Engines, func(s *Scheduler) bool { return s.Called == engine }), 0)
-	if len(l.Engines) == 0 || engine != "" && l.Engines[i].Called != engine {
-		return nil, &Error{Fault: Unreachable, Engine: cmp.Or(engine, "no engine"), Cure: "name one under executive.llm"}
+// Embed has one engine, the first if none is named, turn texts into vectors. No other is asked: the
+// vectors of two models cannot be compared. It may end as [ErrParked], and as [Stalled] after [Ladder.Load].
+func (l *Ladder) Embed(ctx context.Context, engine, model string, p Priority, texts []string) (all [][]float32, err error) {
+	s, e := new(Scheduler), Embedder(nil)
+	if i := slices.IndexFunc(l.Engines, func(s *Scheduler) bool { return engine == "" || s.Called == engine }); i >= 0 {
+		s = l.Engines[i]
+		e, _ = s.Engine.(Embedder)
 	}
-	s := l.Engines[i]
-	e, can := s.Engine.(Embedder)
-	if !can {
-		return nil, &Error{Fault: Unsupported, Engine: s.Name(), Model: model, Err: errors.New("it makes no vectors"), Cure: "set executive.recall.embedding to a model of an ollama or openai engine"}
+	if e == nil {
+		return nil, &Error{Fault: Unsupported, Engine: cmp.Or(engine, "the first engine"), Model: model, Err: errors.New("it makes no vectors"), Cure: "set executive.recall.embedding to a model of an ollama or openai engine"}
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, cmp.Or(l.Load, DefaultLoad), &Error{Fault: Stalled, Engine: s.Name(), Model: model, Err: errors.New("no vectors came in time"), Cure: "set executive.recall.embedding.model to a smaller model"})
 	defer cancel()
-	var all [][]float32
-	err := s.hold(ctx, p, func(ctx context.Context) (err error) {
+	err = s.hold(ctx, p, func(ctx context.Context) (err error) {
 		began := time.Now()
 		all, err = e.Embed(ctx, model, texts)
 		if l.Spent != nil {
@@ -53,17 +44,13 @@ func (l *Ladder) Embed(ctx context.Context, engine, model string, p Priority, te
 		}
 		return err
 	})
-	if err != nil {
-		return nil, err
+	if err == nil && !areVectors(all, len(texts)) {
+		err = &Error{Fault: BadAnswer, Engine: s.Name(), Model: model, Err: errVectors, Cure: "set executive.recall.embedding.model to a model for embeddings"}
 	}
-	if err := checkVectors(all, len(texts)); err != nil {
-		return nil, &Error{Fault: BadAnswer, Engine: s.Name(), Model: model, Err: err, Cure: "set executive.recall.embedding.model to a model for embeddings"}
-	}
-	return all, nil
+	return all, err
 }
 
-// EmbedRequest returns a request with some texts, by which an engine recognises its server's repetition
-// of one in an error; see [Repeats].
+// EmbedRequest returns a request with some texts, for [Repeats].
 func EmbedRequest(model string, texts []string) *Request {
 	req := &Request{Model: model}
 	for _, t := range texts {
@@ -72,24 +59,19 @@ func EmbedRequest(model string, texts []string) *Request {
 	return req
 }
 
-// checkVectors returns what is wrong with a server's vectors for n texts.
-func checkVectors(all [][]float32, n int) error {
-	if len(all) != n || n > MaxTexts {
-		return errVectors
-	}
-	for _, v := range all {
-		if len(v) == 0 || len(v) > MaxDimensions || len(v) != len(all[0]) {
-			return fmt.Errorf("sent a vector of %d numbers", len(v))
+// areVectors reports whether a server's answer is vectors for n texts.
+func areVectors(all [][]float32, n int) bool {
+	wrong := func(v []float32) bool {
+		size := 0.0
+		for _, f := range v {
+			size += float64(f) * float64(f)
 		}
-		if !slices.ContainsFunc(v, func(f float32) bool { return f != 0 }) || slices.ContainsFunc(v, func(f float32) bool { return math.IsInf(float64(f), 0) || f != f }) {
-			return errors.New("sent a vector that points nowhere")
-		}
+		return len(v) > MaxDimensions || len(v) != len(all[0]) || !(size > 0) || math.IsInf(size, 0)
 	}
-	return nil
+	return len(all) == n && n <= MaxTexts && !slices.ContainsFunc(all, wrong)
 }
 
-// hold performs a request that is no stream while it has a slot. Parked or given up, it ends with the
-// cause of its context.
+// hold performs a request that is no stream while it has a slot.
 func (s *Scheduler) hold(ctx context.Context, p Priority, do func(context.Context) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

@@ -49,7 +49,7 @@ func TestEmbed(t *testing.T) {
 		{"", [][]float32{{1, 0}, {float32(math.NaN()), 1}}, llm.BadAnswer},
 		{"", [][]float32{long, long}, llm.BadAnswer},
 		{"script", nil, llm.Unsupported},
-		{"nobody", nil, llm.Unreachable},
+		{"nobody", nil, llm.Unsupported},
 	} {
 		var spent []llm.Usage
 		l := &llm.Ladder{

@@ -277,11 +277,10 @@ func (x *Index) Get(id earshot.EventID, now time.Time) (f Entry, holds bool) {
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	k := x.facts[id]
-	if k == nil || !k.holds(now) || x.roomOf(k.Event.Room).replaced[id] > 0 {
-		return f, false
+	if k := x.facts[id]; k != nil && k.holds(now) && x.roomOf(k.Event.Room).replaced[id] == 0 {
+		return *k, true
 	}
-	return *k, true
+	return f, false
 }
 
 // rank returns the facts that match a query, the best first.

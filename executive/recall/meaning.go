@@ -2,8 +2,11 @@ package recall
 
 import (
 	"context"
+	"errors"
 	"log/slog"
+	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"earshot"
@@ -16,13 +19,10 @@ import (
 )
 
 const (
-	mostNear  = 24               // events of which the meaning is nearest
-	patience  = 10 * time.Second // how long a search waits for what means the same; then it goes on with words
-	mostFiles = 6                // passages of files
-
-	// mostEmbedded is of how many bytes of a text a vector is made. No model has more tokens than bytes,
-	// and servers refuse a text of more than 512 tokens.
-	mostEmbedded = 480
+	mostNear     = 24               // events of which the meaning is nearest
+	mostFiles    = 6                // passages of files
+	patience     = 10 * time.Second // how long a search waits for vectors; then it goes on with words
+	mostEmbedded = 480              // bytes of a text of which a vector is made: some servers refuse 512 tokens
 )
 
 // near returns what means nearly what a question says and everybody in the audience may know, the nearest
@@ -36,25 +36,25 @@ func (r Searcher) near(ctx context.Context, s tool.Scope, question string) (list
 	found, err := r.Nearest(ctx, s.Audience, question, mostNear)
 	if err != nil {
 		r.Log.Debug("a search goes on with words alone", "err", err)
-		return nil
 	}
 	for i, e := range found {
-		p := passage{id: e.ID, at: e.At, visibility: e.Visibility, sources: []earshot.EventID{e.ID}}
-		if text, ok := tool.Words(e.Body); ok {
-			p.by, p.text = r.Name(e.Author), string(text)
-		} else if f, holds := r.Facts.Get(e.ID, r.Now()); holds {
-			p = remembered(f)
-		} else {
-			continue
+		p, ok := r.said(e)
+		if f, holds := r.Facts.Get(e.ID, r.Now()); holds {
+			p, ok = remembered(f), true
 		}
-		if e.ID != s.About && p.visibility.Allows(s.Audience) {
+		if ok && e.ID != s.About && e.Visibility.Allows(s.Audience) {
 			list = append(list, ranked{passage: p, score: -float64(i)})
 		}
 	}
 	return list
 }
 
-// remembered returns a fact as a passage.
+// said returns what was said as a passage, and remembered a fact.
+func (r Searcher) said(e earshot.Event) (p passage, ok bool) {
+	text, ok := tool.Words(e.Body)
+	return passage{id: e.ID, at: e.At, by: r.Name(e.Author), text: string(text), visibility: e.Visibility, sources: []earshot.EventID{e.ID}}, ok
+}
+
 func remembered(f memory.Entry) passage {
 	return passage{id: f.Event.ID, at: f.Since, by: "remembered", text: string(f.Text), visibility: f.Event.Visibility, sources: []earshot.EventID{f.Event.ID}}
 }
@@ -68,23 +68,14 @@ func (r Searcher) inFiles(ctx context.Context, s tool.Scope, queries []string) (
 	if r.Files == nil || len(s.Askers) == 0 || slices.ContainsFunc(s.Askers, barred) {
 		return nil
 	}
-	wanted := make(map[string]bool)
-	for _, q := range queries {
-		for _, w := range stems(q, mostWords) {
-			wanted[w] = true
-		}
-	}
-	score := func(text string) (n float64) {
-		for _, w := range stems(text, mostEmbedded) {
-			if wanted[w] {
-				n++
-			}
-		}
-		return n
+	wanted := stems(strings.Join(queries, " "), mostQueries*mostWords)
+	score := func(text string) float64 {
+		has := stems(text, math.MaxInt)
+		return float64(len(slices.DeleteFunc(slices.Clone(wanted), func(w string) bool { return !slices.Contains(has, w) })))
 	}
 	for _, f := range r.Files.Search(ctx, s, score, mostFiles) {
 		list = append(list, ranked{score: f.Score, passage: passage{
-			id: earshot.EventID("file " + f.File + "\n" + f.Text), by: "the file " + f.File, text: f.Text, visibility: s.Visibility, sources: f.Sources,
+			id: earshot.EventID("file " + f.File + "\n" + f.Text), at: f.At, by: "the file " + f.File, text: f.Text, visibility: s.Visibility, sources: f.Sources,
 		}})
 	}
 	return list
@@ -94,13 +85,10 @@ const (
 	quiet = 10 * time.Second // how long nothing is put on record before vectors are made
 	retry = time.Minute      // how long after a failure
 	later = 10 * time.Minute // how often it is looked whether there may be something to do
-
-	// share is what part of the time vectors are made at most: an engine has other work.
-	share = 10
 )
 
-// A Filler has a model make the vectors of what was said, by which a search finds what means the same. It
-// does so while nobody talks, a few at a time, the newest first. All fields are required.
+// A Filler has a model make the vectors of what was said, by which a search finds what means the same,
+// while nobody talks, a few at a time, the newest first. All fields are required.
 type Filler struct {
 	Settings func() executive.Config
 	Rests    func() bool            // this machine has to save power
@@ -108,31 +96,32 @@ type Filler struct {
 	Grown    func() <-chan struct{} // closed when something is put on record
 
 	// Pending returns events whose words have no vector of a model yet, with these words.
-	Pending func(ctx context.Context, model string, n int) (of []earshot.Event, texts []string, err error)
-	Embed   func(ctx context.Context, of executive.Embedding, p llm.Priority, texts []string) ([][]float32, error)
+	Pending func(ctx context.Context, model string, n int) ([]earshot.Event, []earshot.Text, error)
+	Embed   func(ctx context.Context, engine, model string, p llm.Priority, texts []string) ([][]float32, error)
 	Keep    func(ctx context.Context, model string, of []earshot.Event, all [][]float32) error
 	Log     *slog.Logger
+
+	failed bool // the last time
 }
 
 // Run makes vectors until ctx ends.
-func (f Filler) Run(ctx context.Context) {
-	for wait := quiet; ; {
+func (f *Filler) Run(ctx context.Context) {
+	for wait, grown := quiet, f.Grown(); ctx.Err() == nil; {
 		timer := time.NewTimer(wait)
 		select {
 		case <-ctx.Done():
-			timer.Stop()
-			return
-		case <-f.Grown():
-			timer.Stop()
-			wait = quiet
+		case <-grown:
+			wait, grown = quiet, f.Grown()
 		case <-timer.C:
+			grown = f.Grown() // first, so that nothing is missed
 			wait = f.fill(ctx)
 		}
+		timer.Stop()
 	}
 }
 
 // fill makes a few vectors, and returns when to come again.
-func (f Filler) fill(ctx context.Context) time.Duration {
+func (f *Filler) fill(ctx context.Context) time.Duration {
 	set := f.Settings()
 	of := set.Recall.Embedding
 	switch {
@@ -141,24 +130,31 @@ func (f Filler) fill(ctx context.Context) time.Duration {
 	case !f.Still():
 		return quiet
 	}
-	began := time.Now()
-	events, texts, err := f.Pending(ctx, of.Key(), llm.MaxTexts)
+	began, n := time.Now(), llm.MaxTexts
+	if f.failed {
+		n = 1 // some servers fail at one text, for ever
+	}
+	events, texts, err := f.Pending(ctx, of.Key(), n)
 	if err == nil && len(events) == 0 {
 		return later
 	}
-	for i, t := range texts {
-		texts[i] = language.WholeRunes(t[:min(len(t), mostEmbedded)])
-	}
 	var all [][]float32
+	var beginnings []string
+	for _, t := range texts {
+		beginnings = append(beginnings, language.WholeRunes(string(t[:min(len(t), mostEmbedded)])))
+	}
 	if err == nil {
-		all, err = f.Embed(ctx, of, llm.Memory, texts)
+		all, err = f.Embed(ctx, of.Engine, of.Model, llm.Memory, beginnings)
+	}
+	if bad, is := errors.AsType[*llm.Error](err); is && n == 1 && (bad.Fault == llm.Broken || bad.Fault == llm.BadAnswer) {
+		all, err = make([][]float32, 1), nil // nothing is near it
 	}
 	if err == nil {
 		err = f.Keep(ctx, of.Key(), events, all)
 	}
-	if err != nil {
+	if f.failed = err != nil; f.failed {
 		f.Log.Debug("what was said is not found by its meaning yet", "err", err)
 		return retry
 	}
-	return (share - 1) * time.Since(began)
+	return 9 * time.Since(began) // an engine has other work
 }

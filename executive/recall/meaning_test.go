@@ -94,7 +94,7 @@ func TestFiles(t *testing.T) {
 	} {
 		s.Askers = is.askers
 		a, err := ask(t, r, s, "When is the train?")
-		if err != nil || string(a.Text) != is.want || (len(a.Sources) > 0) != strings.HasPrefix(is.want, "the file") || len(a.Sources) > 0 && a.Sources[0] != "source" {
+		if err != nil || !strings.Contains(string(a.Text), is.want) || (len(a.Sources) > 0) != strings.HasPrefix(is.want, "the file") || len(a.Sources) > 0 && a.Sources[0] != "source" {
 			t.Errorf("%d askers: %q from %v, %v", len(is.askers), string(a.Text), a.Sources, err)
 		}
 	}
@@ -107,28 +107,29 @@ func TestFiller(t *testing.T) {
 		var set executive.Config
 		set.Enabled, set.Recall.Enabled, set.Recall.Embedding.Model = true, true, "mini"
 		grown := make(chan struct{})
-		pending, rests, still, fails := 20, false, true, false
+		pending, rests, still := 20, false, true
+		var fault error // of every request
 		var asked []time.Duration
 		began := time.Now()
-		f := Filler{
+		f := &Filler{
 			Settings: func() executive.Config { return set }, Rests: func() bool { return rests }, Still: func() bool { return still },
 			Grown: func() <-chan struct{} { return grown }, Log: slog.New(slog.DiscardHandler),
-			Pending: func(_ context.Context, model string, n int) (of []earshot.Event, texts []string, _ error) {
+			Pending: func(_ context.Context, model string, n int) (of []earshot.Event, texts []earshot.Text, _ error) {
 				if model != " mini" {
 					t.Errorf("of the model %q", model)
 				}
 				for range min(n, pending) {
-					of, texts = append(of, earshot.Event{}), append(texts, strings.Repeat("ä", 500))
+					of, texts = append(of, earshot.Event{}), append(texts, earshot.Text(strings.Repeat("ä", 500)))
 				}
 				return of, texts, nil
 			},
-			Embed: func(_ context.Context, of executive.Embedding, p llm.Priority, texts []string) ([][]float32, error) {
+			Embed: func(_ context.Context, _, model string, p llm.Priority, texts []string) ([][]float32, error) {
 				asked = append(asked, time.Since(began))
-				if of.Model != "mini" || p != llm.Memory || len(texts) > llm.MaxTexts || texts[0] != strings.Repeat("ä", 240) {
-					t.Errorf("%+v, %v, %d texts %q", of, p, len(texts), texts[0])
+				if model != "mini" || p != llm.Memory || len(texts) > llm.MaxTexts || texts[0] != strings.Repeat("ä", 240) {
+					t.Errorf("%s, %v, %d texts %q", model, p, len(texts), texts[0])
 				}
-				if time.Sleep(time.Second); fails {
-					return nil, llm.ErrParked
+				if time.Sleep(time.Second); fault != nil {
+					return nil, fault
 				}
 				return make([][]float32, len(texts)), nil
 			},
@@ -178,12 +179,17 @@ func TestFiller(t *testing.T) {
 		still = true
 		time.Sleep(time.Minute)
 		want("when nobody waits any more", "30")
-		pending, fails = 1, true
+		pending, fault = 1, llm.ErrParked
 		say()
 		time.Sleep(2 * time.Minute)
-		fails = false
+		fault = nil
 		time.Sleep(time.Hour)
 		want("after failures", "10 71 132")
+		pending, fault = 2, &llm.Error{Fault: llm.Broken}
+		say()
+		time.Sleep(time.Hour)
+		want("what nothing can be made of is not asked for again", "10 71 81 142")
+		fault = nil
 		for _, set := range []func(bool){func(is bool) { rests = is }, func(is bool) { set.Recall.Embedding.Model = map[bool]string{false: "mini"}[is] }, func(is bool) { set.Recall.Enabled = !is }} {
 			pending = 1
 			set(true)

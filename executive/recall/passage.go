@@ -42,13 +42,9 @@ type passage struct {
 	sources    []earshot.EventID // what it is, or was made from
 }
 
-// line returns it in one line of a prompt or an answer. A file says itself of which time it is.
+// line returns it in one line of a prompt or an answer.
 func (p passage) line() string {
-	when := ""
-	if !p.at.IsZero() {
-		when = "(" + p.at.Local().Format("Monday 2006-01-02 15:04") + ") "
-	}
-	return when + plain(p.by, mostQuoted) + ": " + plain(p.text, mostQuoted)
+	return "(" + p.at.Local().Format("Monday 2006-01-02 15:04") + ") " + plain(p.by, mostQuoted) + ": " + plain(p.text, mostQuoted)
 }
 
 // plain returns a text in one line without what could be taken for a mark of the prompt, at most so
@@ -65,7 +61,7 @@ func plain(text string, most int) string {
 type lookup struct {
 	journal tool.Memory
 	scope   tool.Scope
-	name    func(earshot.ParticipantID) string
+	said    func(earshot.Event) (passage, bool)
 	sought  map[string]int                      // how many were found for some words
 	has     map[earshot.EventID]map[string]bool // by the beginnings of their words
 	all     []passage
@@ -102,15 +98,15 @@ func (x *lookup) seek(ctx context.Context, words string) error {
 	}
 	x.sought[words] = len(found)
 	for _, e := range found {
-		text, ok := tool.Words(e.Body)
+		p, ok := x.said(e)
 		if !ok || e.ID == x.scope.About || x.has[e.ID] != nil || !e.Visibility.Allows(x.scope.Audience) { // the question would find itself
 			continue
 		}
 		x.has[e.ID] = make(map[string]bool)
-		for _, w := range stems(string(text), math.MaxInt) {
+		for _, w := range stems(p.text, math.MaxInt) {
 			x.has[e.ID][w] = true
 		}
-		x.all = append(x.all, passage{id: e.ID, at: e.At, by: x.name(e.Author), text: string(text), visibility: e.Visibility, sources: []earshot.EventID{e.ID}})
+		x.all = append(x.all, p)
 	}
 	return nil
 }

@@ -7,9 +7,8 @@
 // will read the answer: passages are taken only if all of them may see it, before they are ranked. If
 // the model fails, the words of the question are the query, and the passages themselves are the answer.
 //
-// Passages are found by their words and, where a model for embeddings is configured, by their meaning:
-// then a [Filler] makes a vector of all that is said, and the vectors nearest to that of the question
-// count as found. The files of the agent are searched by their words, if everybody who asks may use tools.
+// Passages are found by their words and, with a model for embeddings, by the vectors that a [Filler] has
+// it make of all that is said. The agent's files are searched by words, if all who ask may use tools.
 package recall
 
 import (
@@ -167,7 +166,7 @@ func (r Searcher) ask(ctx context.Context, by earshot.ParticipantID, messages []
 
 // find returns what the queries find and everybody in the audience may know, the best first.
 func (r Searcher) find(ctx context.Context, s tool.Scope, queries []string) ([]passage, error) {
-	x := lookup{journal: r.Journal, scope: s, name: r.Name, sought: make(map[string]int), has: make(map[earshot.EventID]map[string]bool)}
+	x := lookup{journal: r.Journal, scope: s, said: r.said, sought: make(map[string]int), has: make(map[earshot.EventID]map[string]bool)}
 	var fault error
 	for _, q := range queries {
 		fault = cmp.Or(fault, x.collect(ctx, q))

@@ -15,8 +15,5 @@ func (e *Engine) Embed(ctx context.Context, model string, texts []string) ([][]f
 	if err == nil {
 		return answer.Embeddings, nil
 	}
-	if ctx.Err() != nil {
-		return nil, context.Cause(ctx)
-	}
 	return nil, unquoted(e.fault(name, err), llm.EmbedRequest(name, texts))
 }

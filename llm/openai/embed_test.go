@@ -21,9 +21,9 @@ func TestEmbed(t *testing.T) {
 	for _, tt := range []struct{ body, want string }{
 		{`{"data":[{"index":1,"embedding":[0,1]},{"index":0,"embedding":[1,0]}]}`, "[[1 0] [0 1]]"},
 		{`{"data":[{"index":1,"embedding":[0,1]}]}`, "[[] [0 1]]"}, // the ladder refuses it
-		{`{"data":[{"index":2,"embedding":[0,1]}]}`, "bad answer"},
-		{`{"data":[{"index":-1,"embedding":[0,1]}]}`, "bad answer"},
-		{`{"data":[{"index":0,"embedding":[1]},{"index":0,"embedding":[2]}]}`, "bad answer"},
+		{`{"data":[{"index":2,"embedding":[0,1]}]}`, "[[] []]"},
+		{`{"data":[{"index":-1,"embedding":[0,1]}]}`, "[[] []]"},
+		{`{"data":[{"index":0,"embedding":[1]},{"index":0,"embedding":[2]}]}`, "[[2] []]"},
 		{`{"data":[{"index":0,"embedding":[1e99]}]}`, "[[0] []]"},
 		{`{"data":"` + canary + `"}`, "[[] []]"},
 		{"", "broken"},

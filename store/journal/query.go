@@ -192,10 +192,8 @@ const (
 // VisibleTo returns the arguments of [Visible] for an audience.
 func VisibleTo(who earshot.Audience) []any {
 	members := slices.Concat(who.Members, who.Agents)
-	return []any{
-		sql.Named("room", who.Room), sql.Named("members", JSON(members)),
-		sql.Named("agents", JSON(who.Agents)), sql.Named("known", !who.Unknown && len(members) > 0),
-	}
+	return []any{sql.Named("room", who.Room), sql.Named("members", JSON(members)), sql.Named("agents", JSON(who.Agents)),
+		sql.Named("known", !who.Unknown && len(members) > 0)}
 }
 
 // ReadVisible returns the events that a query finds and that an audience may see. The query must

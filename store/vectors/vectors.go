@@ -1,10 +1,7 @@
 // Package vectors is the view of the journal that has what the words of events mean: a vector of a model
-// for embeddings for each, where one was made. Texts that mean about the same have vectors that point
-// into about the same direction.
-//
-// The vectors are made beside the writer, later, and are lost without harm: then they are made again. A
-// vector tells something of its text, so it goes when the event loses its words. Only the direction of a
-// vector matters: each number is kept in a byte, so that a search reads a quarter of the bytes.
+// for embeddings for each, where one was made. What means about the same points into about the same
+// direction. Vectors are made later, beside the writer, and made again if they are lost. A vector tells
+// something of its text, so it goes when the event loses its words. Each number is kept in a byte.
 package vectors
 
 import (
@@ -21,39 +18,36 @@ import (
 	"earshot/store/journal"
 )
 
-// View is the view of the vectors.
+// View is the view of the vectors, an [earshot.Projection].
 type View struct{}
 
-// Name implements [earshot.Projection].
+// Name returns its name, and Version the version of its table.
 func (View) Name() string { return "vectors" }
-
-// Version implements [earshot.Projection].
 func (View) Version() int { return 1 }
 
-// Create implements [earshot.Projection]. An event without a vector has a row with no model.
+// Create makes the table, and Reset removes it. An event without a vector has a row with no model.
 func (View) Create(ctx context.Context, tx *sql.Tx) error {
 	return journal.Exec(ctx, tx,
 		`CREATE TABLE vectors (sequence INTEGER PRIMARY KEY, model TEXT NOT NULL DEFAULT '', vector BLOB NOT NULL DEFAULT x'') STRICT`,
 		`CREATE INDEX vectors_model ON vectors (model, sequence DESC)`)
 }
 
-// Reset implements [earshot.Projection].
 func (View) Reset(ctx context.Context, tx *sql.Tx) error {
 	return journal.Exec(ctx, tx, `DROP TABLE IF EXISTS vectors`)
 }
 
-// Apply implements [earshot.Projection]. A message that is revised comes as erased, and then anew.
+// Apply takes in an event. A message that is revised comes as erased, and then anew.
 func (View) Apply(ctx context.Context, tx *sql.Tx, e earshot.Event) (err error) {
 	if _, erased := e.Body.(earshot.Tombstone); erased {
 		_, err = tx.ExecContext(ctx, "DELETE FROM vectors WHERE sequence = ?", e.Sequence)
-	} else if TextOf(e) != "" {
+	} else if textOf(e) != "" {
 		_, err = tx.ExecContext(ctx, "INSERT OR REPLACE INTO vectors (sequence) VALUES (?)", e.Sequence)
 	}
 	return err
 }
 
-// TextOf returns the text of an event for which there is a vector; "" if there is none.
-func TextOf(e earshot.Event) earshot.Text {
+// textOf returns the text of an event for which there is a vector; "" if there is none.
+func textOf(e earshot.Event) earshot.Text {
 	if f, is := e.Body.(earshot.Fact); is {
 		return f.Text
 	}
@@ -61,33 +55,25 @@ func TextOf(e earshot.Event) earshot.Text {
 }
 
 // Pending returns events without a vector of a model, the newest first, and only then those with the
-// vectors of another model.
-func Pending(ctx context.Context, v earshot.View, model string, n int) (all []earshot.Event, err error) {
-	const query = "SELECT " + journal.Columns + " FROM vectors v CROSS JOIN journal j ON j.sequence = v.sequence WHERE "
-	for _, which := range []string{"v.model = ''", "v.model > '' AND v.model < @model", "v.model > @model"} {
-		if len(all) == n {
-			break
-		}
-		rows, err := journal.Collect(v.QueryContext(ctx, query+which+" ORDER BY v.model, v.sequence DESC LIMIT @n", sql.Named("model", model), sql.Named("n", n-len(all))))
+// vectors of another model. It also returns their texts.
+func Pending(ctx context.Context, v earshot.View, model string, n int) (all []earshot.Event, texts []earshot.Text, err error) {
+	const from = "SELECT * FROM (SELECT " + journal.Columns + " FROM vectors v CROSS JOIN journal j ON j.sequence = v.sequence WHERE v.model "
+	const order = " @model ORDER BY v.model, v.sequence DESC LIMIT @n)" // as the index has them
+	rows, err := journal.Collect(v.QueryContext(ctx, from+"<"+order+" UNION ALL "+from+">"+order+" LIMIT @n", sql.Named("model", model), sql.Named("n", n)))
+	for _, r := range rows {
+		e, err := r.Event()
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		for _, r := range rows {
-			e, err := r.Event()
-			if err != nil {
-				return nil, err
-			}
-			all = append(all, e)
-		}
+		all, texts = append(all, e), append(texts, textOf(e))
 	}
-	return all, nil
+	return all, texts, err
 }
 
-// Set writes the vector of an event as it was when it was read. If the event has lost its words or has
-// others since then, it writes nothing.
+// Set writes the vector of an event, unless the event has lost its words or has others by now.
 func Set(ctx context.Context, tx *sql.Tx, model string, e earshot.Event, vector []float32) error {
 	now, err := journal.Find(ctx, tx, "j.sequence = ?", e.Sequence)
-	if errors.Is(err, sql.ErrNoRows) || err == nil && (now.ID != e.ID || TextOf(now) != TextOf(e)) {
+	if errors.Is(err, sql.ErrNoRows) || err == nil && (now.ID != e.ID || textOf(now) != textOf(e)) {
 		return nil
 	}
 	if err == nil {
@@ -96,9 +82,8 @@ func Set(ctx context.Context, tx *sql.Tx, model string, e earshot.Event, vector 
 	return err
 }
 
-// Nearest returns the events whose vectors of a model point most nearly into the direction of one, the
-// nearest first, among those that an audience may see. It compares all of them, in the order of the
-// file, which is quicker than by the index.
+// Nearest returns those events that an audience may see whose vectors point most nearly into the direction
+// of one, the nearest first. It compares all, in the order of the file, which is quicker than by the index.
 func Nearest(ctx context.Context, v earshot.View, who earshot.Audience, model string, vector []float32, n int) ([]earshot.Event, error) {
 	type match struct {
 		sequence int64
@@ -111,7 +96,7 @@ func Nearest(ctx context.Context, v earshot.View, who earshot.Audience, model st
 	err = journal.EachRow(rows, err, func(rows *sql.Rows) error {
 		var m match
 		var data sql.RawBytes
-		if err := rows.Scan(&m.sequence, &data); err != nil {
+		if err := rows.Scan(&m.sequence, &data); err != nil || len(data) != len(to) {
 			return err
 		}
 		if m.score = likeness(to, data); len(best) < n || m.score > best[n-1].score {
@@ -120,41 +105,36 @@ func Nearest(ctx context.Context, v earshot.View, who earshot.Audience, model st
 		}
 		return nil
 	})
-	if err != nil || len(best) == 0 {
+	if err != nil {
 		return nil, err
 	}
-	place := make(map[int64]int, len(best))
 	var sequences []int64
-	for i, m := range best {
-		place[m.sequence], sequences = i, append(sequences, m.sequence)
+	for _, m := range best {
+		sequences = append(sequences, m.sequence)
 	}
 	list, _ := json.Marshal(sequences) // of numbers
 	found, err := journal.ReadVisible(ctx, v, who, journal.SelectVisible+" AND j.sequence IN (SELECT value FROM json_each(@sequences))", sql.Named("sequences", string(list)))
-	slices.SortFunc(found, func(a, b earshot.Event) int { return cmp.Compare(place[a.Sequence], place[b.Sequence]) })
+	slices.SortFunc(found, func(a, b earshot.Event) int {
+		return slices.Index(sequences, a.Sequence) - slices.Index(sequences, b.Sequence)
+	})
 	return found, err
 }
 
 // quantize returns a vector with each number in a byte, such that the largest is 127.
 func quantize(vector []float32) []byte {
-	most := 0.0
+	most := math.SmallestNonzeroFloat64
 	for _, f := range vector {
 		most = max(most, math.Abs(float64(f)))
 	}
 	out := make([]byte, len(vector))
 	for i, f := range vector {
-		if most > 0 {
-			out[i] = byte(int8(math.Round(float64(f) / most * 127)))
-		}
+		out[i] = byte(int8(math.Round(float64(f) / most * 127)))
 	}
 	return out
 }
 
-// likeness returns the cosine of the angle between two vectors, times the length of the first. Vectors
-// of different models are not alike.
+// likeness returns the cosine of the angle between two vectors, times the length of the first.
 func likeness(a, b []byte) float64 {
-	if len(a) != len(b) {
-		return -math.MaxFloat64
-	}
 	var dot, size int32 // of at most 4096 numbers
 	for i, x := range a {
 		y := int32(int8(b[i]))

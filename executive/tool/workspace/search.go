@@ -2,38 +2,34 @@ package workspace
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"io/fs"
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"earshot"
 	"earshot/executive/tool"
 )
 
-const (
-	mostSearched = 4 << 20 // bytes of files that one search reads
-	mostPassage  = 400     // bytes after which a passage ends with its line
-)
-
-// A Passage is a piece of a file, and what it was made from.
+// A Passage is a line of a file, in which models write a whole paragraph, and what the file was made from.
 type Passage struct {
-	File    string
-	Text    string
-	Score   float64
-	Sources []earshot.EventID
+	File, Text string
+	At         time.Time // when the file was written
+	Score      float64
+	Sources    []earshot.EventID
 }
 
 // Search returns the passages with the highest scores, the best first, of the files that an agent may use
-// in a conversation; those without a score are left out. A search has the rights of read_file, which the
-// caller has checked. A file that cannot be read is not there.
+// in a conversation. The caller has checked that who asks may use read_file.
 func (s *Store) Search(ctx context.Context, of tool.Scope, score func(text string) float64, n int) (best []Passage) {
 	all, err := s.folders(of)
 	if err != nil {
 		return nil
 	}
-	had, left := make(map[string]bool), mostSearched
+	had := make(map[string]bool)
 	for _, folder := range all {
 		root, err := enter(folder, false)
 		if err != nil {
@@ -45,46 +41,20 @@ func (s *Store) Search(ctx context.Context, of tool.Scope, score func(text strin
 			}
 			had[name] = true
 			data, err := read(root, name)
-			if left -= len(data); err != nil || !utf8.Valid(data) || bytes.IndexByte(data, 0) >= 0 {
+			info, gone := d.Info()
+			if err != nil || gone != nil || !utf8.Valid(data) || bytes.IndexByte(data, 0) >= 0 {
 				return nil
 			}
-			for text := range passages(string(data)) {
-				if p := (Passage{File: name, Text: text, Score: score(text)}); p.Score > 0 {
-					where := file{folder, name}
-					p.Sources = append(s.made(where, len(data)), s.named(where)...)
-					best = append(best, p)
+			sources := append(s.made(file{folder, name}, len(data)), s.named(file{folder, name})...)
+			for line := range strings.Lines(string(data)) {
+				if n := score(line); n > 0 {
+					best = append(best, Passage{name, strings.TrimSpace(line), info.ModTime(), n, sources})
 				}
 			}
-			if left < 0 || ctx.Err() != nil {
-				return errMany
-			}
-			return nil
+			return ctx.Err()
 		}, nil)
 		root.Close()
 	}
-	slices.SortStableFunc(best, func(a, b Passage) int {
-		switch {
-		case a.Score > b.Score:
-			return -1
-		case a.Score < b.Score:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(best, func(a, b Passage) int { return cmp.Compare(b.Score, a.Score) })
 	return best[:min(n, len(best))]
-}
-
-// passages yields the paragraphs of a text. A long one ends with the line that makes it long.
-func passages(text string) func(yield func(string) bool) {
-	return func(yield func(string) bool) {
-		var b strings.Builder
-		for line := range strings.Lines(text + "\n\n") {
-			if b.WriteString(line); b.Len() > mostPassage || strings.TrimSpace(line) == "" {
-				if p := strings.TrimSpace(b.String()); p != "" && !yield(p) {
-					return
-				}
-				b.Reset()
-			}
-		}
-	}
 }

@@ -55,18 +55,3 @@ func TestSearch(t *testing.T) {
 		t.Errorf("%+v", all[0])
 	}
 }
-
-// TestSearchPassages: a passage is no longer than its last line makes it.
-func TestSearchPassages(t *testing.T) {
-	d := newDesk(t)
-	d.use(t, "write_file", write{Path: "long", Content: strings.Repeat("a line of thirty bytes, about\n", 100)})
-	all := d.Search(t.Context(), tool.Scope{Room: earshot.Desk, Home: home, Visibility: earshot.Visibility{Scope: earshot.Public}}, func(string) float64 { return 1 }, 99)
-	if len(all) != 8 {
-		t.Errorf("%d passages", len(all))
-	}
-	for _, p := range all {
-		if len(p.Text) > 430 {
-			t.Errorf("a passage of %d bytes", len(p.Text))
-		}
-	}
-}

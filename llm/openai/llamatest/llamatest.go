@@ -40,8 +40,7 @@ type Options struct {
 	// [ollamatest.Context].
 	Context int
 
-	// Embeds makes the server turn texts into vectors, the mean of what the model has of each word.
-	Embeds bool
+	Embeds bool // the server turns texts into vectors, the mean of what the model has of each word
 }
 
 // Render is a template's loop over messages, as the model needs them; a template may refuse some
@@ -97,14 +96,11 @@ func Start(t testing.TB, o Options) *Server {
 		}
 		host, port, _ := net.SplitHostPort(s.addr)
 		s.log.Reset()
-		args := []string{
-			"--model", model, "--alias", "parrot", "--host", host, "--port", port,
-			"--jinja", "--chat-template-file", template, "--ctx-size", strconv.Itoa(o.Context), "--parallel", "1", "--threads", "1", "--no-warmup", "--offline",
-		}
+		p := exec.Command(binary, "--model", model, "--alias", "parrot", "--host", host, "--port", port,
+			"--jinja", "--chat-template-file", template, "--ctx-size", strconv.Itoa(o.Context), "--parallel", "1", "--threads", "1", "--no-warmup", "--offline")
 		if o.Embeds {
-			args = append(args, "--embedding", "--pooling", "mean")
+			p.Args = append(p.Args, "--embedding", "--pooling", "mean")
 		}
-		p := exec.Command(binary, args...)
 		p.Env = []string{"HOME=" + dir, "PATH=" + os.Getenv("PATH")}
 		p.Stdout, p.Stderr = &s.log, &s.log
 		p.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
