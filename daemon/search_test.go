@@ -14,6 +14,7 @@ import (
 	"earshot/config"
 	"earshot/executive/recall"
 	"earshot/executive/tool"
+	"earshot/internal/testkit"
 	"earshot/llm"
 	"earshot/participants"
 	"earshot/participants/agents"
@@ -89,7 +90,7 @@ func TestSearchMeaning(t *testing.T) {
 		w.Header().Set("Content-Type", "application/json")
 		json.NewEncoder(w).Encode(answer)
 	}))
-	defer server.Close()
+	defer testkit.Finish(t, testkit.Patience, "the end of the server", server.Close)
 	dir := t.TempDir()
 	cfg := config.Default()
 	cfg.Store.Directory = filepath.Join(dir, "journal")

@@ -57,6 +57,7 @@ func TestValidate(t *testing.T) {
 		{"empty prompt", func(c *executive.Config) { c.Reasoning.SystemPrompt = "\n" }, "reasoning.system_prompt: is empty; remove the key to use the built-in prompt"},
 		{"long prompt", func(c *executive.Config) { c.Conversational.SystemPrompt = strings.Repeat("x", 16385) }, "conversational.system_prompt: has 16385 bytes; must be at most 16384"},
 		{"no such engine", func(c *executive.Config) { c.Reasoning.Engine = "big" }, `reasoning.engine: is "big", but no engine has that name; must be one of ollama`},
+		{"no such engine for vectors", func(c *executive.Config) { c.Recall.Embedding.Engine = "big" }, `recall.embedding.engine: is "big", but no engine has that name; must be one of ollama`},
 		{"triggers", func(c *executive.Config) { c.Reasoning.Triggers = []string{"think", "", strings.Repeat("x", 101)} },
 			`reasoning.triggers: has "" as entry 2; must be a word of at most 100 bytes` + "\n" +
 				`reasoning.triggers: has "` + strings.Repeat("x", 100) + `" as entry 3; must be a word of at most 100 bytes`},

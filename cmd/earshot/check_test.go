@@ -42,6 +42,8 @@ func TestCheckModels(t *testing.T) {
 			"! FILE:6: executive.llm.roles.user.model: is \"a\", which ollama does not have; set it to first:1b, or: ollama pull a   (there is: first:1b, second:latest)\n" +
 				"! FILE:4: executive.reasoning.model: is \"b\", which ollama does not have; set it to first:1b, or: ollama pull b   (there is: first:1b, second:latest)\n" +
 				"! FILE:2: agents[0].model: is \"c\", which ollama does not have; set it to first:1b, or: ollama pull c   (there is: first:1b, second:latest)\nFILE is valid.\n"},
+		{"of vectors", "executive:\n  recall:\n    embedding: {model: vec}\n  llm:\n    model: second\n    host: " + s.URL + "\n", success,
+			"! FILE:3: executive.recall.embedding.model: is \"vec\", which ollama does not have; set it to first:1b, or: ollama pull vec   (there is: first:1b, second:latest)\nFILE is valid.\n"},
 		{"where nobody answers", fmt.Sprintf(one, "ollama", "host: 127.0.0.1:1"), success, "FILE is valid.\n"},
 		{"where nobody says anything", fmt.Sprintf(one, "ollama", "host: "+silent.Addr().String()), success, "FILE is valid.\n"},
 	} {

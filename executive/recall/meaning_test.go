@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -100,106 +101,134 @@ func TestFiles(t *testing.T) {
 	}
 }
 
+// A shelf is what a filler works on, and how it is for it.
+type shelf struct {
+	mu      sync.Mutex
+	set     executive.Config
+	pending int
+	rests   bool
+	talks   bool
+	fault   error // of every request
+	grown   chan struct{}
+	began   time.Time // since when times are counted
+	asked   []string  // when, in seconds
+}
+
+// change changes something.
+func (s *shelf) change(how func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	how()
+}
+
+// now returns something.
+func now[T any](s *shelf, is func() T) T {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return is()
+}
+
+// filler returns a filler that works on the shelf.
+func (s *shelf) filler(t *testing.T) *Filler {
+	return &Filler{
+		Settings: func() executive.Config { return now(s, func() executive.Config { return s.set }) },
+		Rests:    func() bool { return now(s, func() bool { return s.rests }) },
+		Still:    func() bool { return now(s, func() bool { return !s.talks }) },
+		Grown:    func() <-chan struct{} { return now(s, func() chan struct{} { return s.grown }) },
+		Log:      slog.New(slog.DiscardHandler),
+		Pending: func(_ context.Context, model string, n int) (of []earshot.Event, texts []earshot.Text, _ error) {
+			if model != " mini" {
+				t.Errorf("of the model %q", model)
+			}
+			for range min(n, now(s, func() int { return s.pending })) {
+				of, texts = append(of, earshot.Event{}), append(texts, earshot.Text(strings.Repeat("ä", 500)))
+			}
+			return of, texts, nil
+		},
+		Embed: func(_ context.Context, _, model string, p llm.Priority, texts []string) ([][]float32, error) {
+			if model != "mini" || p != llm.Memory || len(texts) > llm.MaxTexts || texts[0] != strings.Repeat("ä", 240) {
+				t.Errorf("%s, %v, %d texts %q", model, p, len(texts), texts[0])
+			}
+			s.change(func() { s.asked = append(s.asked, fmt.Sprint(time.Since(s.began).Seconds())) })
+			time.Sleep(time.Second)
+			if fault := now(s, func() error { return s.fault }); fault != nil {
+				return nil, fault
+			}
+			return make([][]float32, len(texts)), nil
+		},
+		Keep: func(_ context.Context, _ string, of []earshot.Event, all [][]float32) error {
+			if len(of) != len(all) {
+				t.Errorf("%d vectors of %d events", len(all), len(of))
+			}
+			s.change(func() { s.pending -= len(all) })
+			return nil
+		},
+	}
+}
+
 // TestFiller: vectors are made when nothing was said for a while and nobody talks, a few at a time and a
 // tenth of the time at most; after a failure it waits; without a model, or on battery, it does nothing.
 func TestFiller(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var set executive.Config
-		set.Enabled, set.Recall.Enabled, set.Recall.Embedding.Model = true, true, "mini"
-		grown := make(chan struct{})
-		pending, rests, still := 20, false, true
-		var fault error // of every request
-		var asked []time.Duration
-		began := time.Now()
-		f := &Filler{
-			Settings: func() executive.Config { return set }, Rests: func() bool { return rests }, Still: func() bool { return still },
-			Grown: func() <-chan struct{} { return grown }, Log: slog.New(slog.DiscardHandler),
-			Pending: func(_ context.Context, model string, n int) (of []earshot.Event, texts []earshot.Text, _ error) {
-				if model != " mini" {
-					t.Errorf("of the model %q", model)
-				}
-				for range min(n, pending) {
-					of, texts = append(of, earshot.Event{}), append(texts, earshot.Text(strings.Repeat("ä", 500)))
-				}
-				return of, texts, nil
-			},
-			Embed: func(_ context.Context, _, model string, p llm.Priority, texts []string) ([][]float32, error) {
-				asked = append(asked, time.Since(began))
-				if model != "mini" || p != llm.Memory || len(texts) > llm.MaxTexts || texts[0] != strings.Repeat("ä", 240) {
-					t.Errorf("%s, %v, %d texts %q", model, p, len(texts), texts[0])
-				}
-				if time.Sleep(time.Second); fault != nil {
-					return nil, fault
-				}
-				return make([][]float32, len(texts)), nil
-			},
-			Keep: func(_ context.Context, _ string, of []earshot.Event, all [][]float32) error {
-				if pending -= len(all); len(of) != len(all) {
-					t.Errorf("%d vectors of %d events", len(all), len(of))
-				}
-				return nil
-			},
-		}
+		s := &shelf{grown: make(chan struct{}), pending: 20, began: time.Now()}
+		s.set.Enabled, s.set.Recall.Enabled, s.set.Recall.Embedding.Model = true, true, "mini"
 		ctx, end := context.WithCancel(t.Context())
 		ended := make(chan struct{})
 		go func() {
 			defer close(ended)
-			f.Run(ctx)
+			s.filler(t).Run(ctx)
 		}()
-		want := func(what, times string) {
+		// say has something put on record, from when on times are counted.
+		say := func(how func()) {
+			s.change(func() {
+				how()
+				s.began = time.Now()
+				close(s.grown)
+				s.grown = make(chan struct{})
+			})
+			synctest.Wait()
+		}
+		// want lets time pass, and checks when vectors were asked for.
+		want := func(what string, pass time.Duration, times string) {
 			t.Helper()
+			time.Sleep(pass)
 			synctest.Wait()
-			var got []string
-			for _, d := range asked {
-				got = append(got, fmt.Sprint(d.Seconds()))
-			}
-			if asked = nil; strings.Join(got, " ") != times {
-				t.Errorf("%s: asked at %v; want %s", what, got, times)
-			}
+			s.change(func() {
+				if got := strings.Join(s.asked, " "); got != times {
+					t.Errorf("%s: asked at %s; want %s", what, got, times)
+				}
+				s.asked = nil
+			})
 		}
-		say := func() { // from here on, time counts anew
-			began = time.Now()
-			close(grown)
-			grown = make(chan struct{})
-			synctest.Wait()
-		}
-		time.Sleep(time.Minute)
-		want("at first", "10 20 30")
-		pending = 1
-		say()
-		time.Sleep(5 * time.Second)
-		say()
-		time.Sleep(5 * time.Second)
-		want("while people talk", "")
-		time.Sleep(time.Hour)
-		want("afterwards", "10")
-		pending, still = 1, false
-		say()
-		time.Sleep(25 * time.Second)
-		still = true
-		time.Sleep(time.Minute)
-		want("when nobody waits any more", "30")
-		pending, fault = 1, llm.ErrParked
-		say()
-		time.Sleep(2 * time.Minute)
-		fault = nil
-		time.Sleep(time.Hour)
-		want("after failures", "10 71 132")
-		pending, fault = 2, &llm.Error{Fault: llm.Broken}
-		say()
-		time.Sleep(time.Hour)
-		want("what nothing can be made of is not asked for again", "10 71 81 142")
-		fault = nil
-		for _, set := range []func(bool){func(is bool) { rests = is }, func(is bool) { set.Recall.Embedding.Model = map[bool]string{false: "mini"}[is] }, func(is bool) { set.Recall.Enabled = !is }} {
-			pending = 1
-			set(true)
-			say()
-			time.Sleep(time.Hour)
-			want("when it is not to", "")
-			set(false)
-			time.Sleep(time.Hour)
-			synctest.Wait()
-			asked = nil
+		want("at first", time.Minute, "10 20 30")
+		say(func() { s.pending = 1 })
+		want("while people talk", 5*time.Second, "")
+		say(func() {})
+		want("while they go on", 5*time.Second, "")
+		want("afterwards", time.Hour, "10")
+		say(func() { s.pending, s.talks = 1, true })
+		want("while somebody waits", 25*time.Second, "")
+		s.change(func() { s.talks = false })
+		want("when nobody waits any more", time.Minute, "30")
+		say(func() { s.pending, s.fault = 1, llm.ErrParked })
+		want("while it fails", 2*time.Minute, "10 71")
+		s.change(func() { s.fault = nil })
+		want("when it fails no more", time.Hour, "132")
+		say(func() { s.pending, s.fault = 2, &llm.Error{Fault: llm.Broken} })
+		want("of what nothing can be made", time.Hour, "10 71 81 142")
+		s.change(func() { s.fault = nil })
+		for _, off := range []func(is bool){
+			func(is bool) { s.rests = is }, func(is bool) { s.set.Recall.Enabled = !is },
+			func(is bool) { s.set.Recall.Embedding.Model = map[bool]string{false: "mini"}[is] },
+		} {
+			say(func() {
+				s.pending = 1
+				off(true)
+			})
+			want("when it is not to", 605*time.Second, "")
+			s.change(func() { off(false) })
+			want("when it is to again", 10*time.Minute, "610")
+			say(func() {})
 		}
 		end()
 		<-ended

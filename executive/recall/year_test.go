@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -37,9 +38,17 @@ var themes = []theme{
 
 const (
 	yearPeople = 200
-	yearPlaces = 40   // so that a place alone is said by many
-	yearNoise  = 8000 // messages that answer nothing
+	yearPlaces = 40 // so that a place alone is said by many
 )
+
+// yearSize returns how many messages answer nothing, and of how many questions two are asked. The whole
+// year is for make proof: with the race detector it takes minutes.
+func yearSize() (noise, each int) {
+	if os.Getenv("EARSHOT_PROOF") != "" {
+		return 8000, 2
+	}
+	return 2000, 8
+}
 
 // yearPlace returns a made-up name.
 func yearPlace(i int) string {
@@ -48,7 +57,7 @@ func yearPlace(i int) string {
 
 // year writes a made-up year of 200 people, each of whom tells something of two themes in one place, and
 // returns the event that answers each question.
-func year(tb testing.TB) (*store.Store, []earshot.EventID, []theme) {
+func year(tb testing.TB, noise int) (*store.Store, []earshot.EventID, []theme) {
 	n := 0
 	id := func() earshot.EventID { n++; return earshot.EventID(fmt.Sprintf("e%06d", n)) }
 	s, err := store.Open(context.Background(), store.Config{Directory: tb.TempDir(), NewID: id, Log: slog.New(slog.DiscardHandler)})
@@ -78,7 +87,7 @@ func year(tb testing.TB) (*store.Store, []earshot.EventID, []theme) {
 			wanted = append(wanted, say(i, fmt.Sprintf(t.said, place)))
 			asked = append(asked, theme{near: fmt.Sprintf(t.near, place), far: fmt.Sprintf(t.far, place), queries: fmt.Sprintf(t.queries, place)})
 		}
-		for k := range yearNoise / yearPeople {
+		for k := range noise / yearPeople {
 			say(i, []string{"who sold the bread at the market", "the weather in %s is fine", "I am off to %s for work", "somebody got the house keys", "good morning, is there coffee"}[k%5])
 			if m := all[len(all)-1].Body.(earshot.Message); strings.Contains(string(m.Text), "%s") {
 				all[len(all)-1].Body = earshot.Message{Text: earshot.Text(fmt.Sprintf(string(m.Text), yearPlace(i*7+k)))}
@@ -102,9 +111,11 @@ func (j yearJournal) Search(ctx context.Context, a earshot.Audience, query strin
 
 // TestYear measures how often what answers a question is among the passages that are read: of questions in
 // the words of the answer, in others, and in others with the queries of a model. The queries are made up
-// as well.
+// as well. How often it is found by its meaning is not measured: no model for embeddings is here, and one
+// that a test makes up would measure only itself.
 func TestYear(t *testing.T) {
-	s, wanted, asked := year(t)
+	noise, each := yearSize()
+	s, wanted, asked := year(t, noise)
 	r, _ := searcher(yearJournal{s}, func(*llm.Request) (string, error) { return "", errors.New("there is none") })
 	scope := tool.Scope{Visibility: public, Audience: earshot.Audience{Room: earshot.Desk}}
 	for _, is := range []struct {
@@ -116,8 +127,12 @@ func TestYear(t *testing.T) {
 		{"in other words", func(q theme) []string { return []string{q.far} }, 0},
 		{"in other words, with queries", func(q theme) []string { return []string{q.far, q.queries} }, 85},
 	} {
-		found, first, began := 0, 0, time.Now()
+		found, first, n, began := 0, 0, 0, time.Now()
 		for i, q := range asked {
+			if i%each > 1 { // of each person, both questions or none
+				continue
+			}
+			n++
 			list, err := r.find(t.Context(), scope, is.queries(q))
 			if err != nil {
 				t.Fatal(err)
@@ -131,9 +146,9 @@ func TestYear(t *testing.T) {
 				found++
 			}
 		}
-		t.Logf("%s: %d of %d questions find their answer, %d of them first, in %v each", is.name, found, len(asked), first, time.Since(began)/time.Duration(len(asked)))
-		if found*100 < is.least*len(asked) {
-			t.Errorf("%s: %d of %d questions find their answer", is.name, found, len(asked))
+		t.Logf("%s: %d of %d questions find their answer, %d of them first, in %v each", is.name, found, n, first, time.Since(began)/time.Duration(n))
+		if found*100 < is.least*n {
+			t.Errorf("%s: %d of %d questions find their answer", is.name, found, n)
 		}
 	}
 }
