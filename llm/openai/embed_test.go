@@ -73,3 +73,25 @@ func TestEmbedByLlama(t *testing.T) {
 		t.Errorf("the same text is %v away, another %v", off(all[0], all[2]), off(all[0], all[1]))
 	}
 }
+
+// FuzzEmbed: whatever a server sends, there is a vector or nothing for each text, and an error has a type
+// and does not repeat a text.
+func FuzzEmbed(f *testing.F) {
+	for _, body := range []string{"", "<html>", `{"data":[{"index":0,"embedding":[1,0]}]}`, `{"data":[{"index":9,"embedding":[1e99]}]}`, `{"error":{"message":"` + canary + `"}}`} {
+		f.Add([]byte(body), 7)
+	}
+	f.Fuzz(func(t *testing.T, raw []byte, n int) {
+		if n < 1 {
+			t.Skip()
+		}
+		e, err := openai.New(openai.Config{Host: "localhost", Model: "parrot", Transport: dripping{raw, n}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		all, err := e.Embed(t.Context(), "", []string{canary, "tides"})
+		_, typed := errors.AsType[*llm.Error](err)
+		if err == nil && len(all) != 2 || err != nil && (!typed || strings.Contains(err.Error(), canary)) {
+			t.Errorf("%d vectors, %v", len(all), err)
+		}
+	})
+}
