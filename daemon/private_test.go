@@ -11,6 +11,7 @@ import (
 	"hash/fnv"
 	"iter"
 	"log/slog"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -77,7 +78,7 @@ func TestNoPrivateByteLeavesWork(t *testing.T) {
 	}
 	var seen tally
 	rapid.Check(t, func(rt *rapid.T) {
-		h := &household{rt: rt, dir: t.TempDir(), secrets: make(map[string]secret), events: make(map[earshot.EventID]earshot.Event), clocks: make(map[seat]bool), seen: &seen}
+		h := &household{rt: rt, dir: t.TempDir(), secrets: make(map[string]secret), events: make(map[earshot.EventID]earshot.Event), clocks: make(map[seat]bool), underway: make(map[earshot.EventID]int), seen: &seen}
 		synctest.Test(t, func(t *testing.T) {
 			h.t = t
 			h.open()
@@ -122,9 +123,10 @@ type household struct {
 	secrets map[string]secret
 	gone    []string // texts that are forgotten
 
-	clocks map[seat]bool // who has something done by the clock, and where
-	newest int           // the number of the newest task
-	events map[earshot.EventID]earshot.Event
+	underway map[earshot.EventID]int // the numbers of those that are not over
+	clocks   map[seat]bool           // who has something done by the clock, and where
+	newest   int                     // the number of the newest task
+	events   map[earshot.EventID]earshot.Event
 
 	mu     sync.Mutex
 	faults []string
@@ -327,7 +329,10 @@ func (h *household) ask(who string, room earshot.RoomID, name, args string) stri
 func (h *household) deed() {
 	who := rapid.SampledFrom([]string{"ann", "bob", "bob", "carol", "zed"}).Draw(h.rt, "who")
 	room := rapid.SampledFrom(sits[who]).Draw(h.rt, "room")
-	n := strconv.Itoa(rapid.IntRange(1, 1+h.newest).Draw(h.rt, "number"))
+	n := "1" // a task that is under way or waits, if there is one
+	if open := slices.Sorted(maps.Values(h.underway)); len(open) > 0 {
+		n = strconv.Itoa(rapid.SampledFrom(open).Draw(h.rt, "number"))
+	}
 	all, alone := circles[room], []string{who}
 	note := func(word string, id earshot.EventID) {
 		s := h.secrets[word]
@@ -502,9 +507,13 @@ func (h *household) counts(e earshot.Event) {
 	case earshot.Task:
 		if b.Act == earshot.Created {
 			h.newest++
+			h.underway[e.ID] = h.newest
 			add(&h.seen.Tasks, true)
 			add(&h.seen.Private, e.Visibility.Scope == earshot.Private)
 			add(&h.seen.Ran, b.Schedule != "")
+		}
+		if b.Took != nil {
+			delete(h.underway, b.Of) // it is over
 		}
 		add(&h.seen.Done, b.Act == earshot.TaskDone)
 		add(&h.seen.Files, b.File != "")
@@ -683,7 +692,7 @@ func (h *household) forget() {
 		}
 		h.seen.Forgotten++
 	}
-	h.read = 0 // all of the journal is read again
+	h.read, h.newest = 0, 0 // all of the journal is read again
 	for id := range h.events {
 		delete(h.events, id)
 	}
@@ -728,13 +737,17 @@ func (*echo) Probe(context.Context) (llm.Status, error) {
 
 // Stream implements [llm.Service].
 func (m *echo) Stream(ctx context.Context, req *llm.Request) iter.Seq2[llm.Delta, error] {
-	text, calls := m.answer(req)
+	text, calls, err := m.answer(req)
 	return func(yield func(llm.Delta, error) bool) {
 		select {
 		case <-ctx.Done():
 			yield(llm.Delta{}, context.Cause(ctx))
 			return
 		case <-time.After(time.Millisecond):
+		}
+		if err != nil {
+			yield(llm.Delta{}, err)
+			return
 		}
 		if !yield(llm.Delta{Text: text}, nil) {
 			return
@@ -748,8 +761,8 @@ func (m *echo) Stream(ctx context.Context, req *llm.Request) iter.Seq2[llm.Delta
 	}
 }
 
-// answer returns what the model says and calls.
-func (m *echo) answer(req *llm.Request) (string, []llm.Call) {
+// answer returns what the model says and calls, or how it fails, and then quotes what it was told.
+func (m *echo) answer(req *llm.Request) (string, []llm.Call, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	var all []string
@@ -761,15 +774,18 @@ func (m *echo) answer(req *llm.Request) (string, []llm.Call) {
 	all = all[max(0, len(all)-20):]
 	known := strings.Join(all, " ")
 	text := "I know " + known
+	if m.dice.IntN(12) == 0 {
+		return "", nil, &llm.Error{Fault: llm.Broken, Engine: "echo", Err: errors.New(text)}
+	}
 	switch schema := string(req.Schema); {
 	case strings.Contains(schema, `"queries"`):
-		return written(map[string]any{"queries": all[max(0, len(all)-4):]}), nil
+		return written(map[string]any{"queries": all[max(0, len(all)-4):]}), nil, nil
 	case strings.Contains(schema, `"passages"`):
-		return written(map[string]any{"answer": text, "passages": []string{"p1"}}), nil
+		return written(map[string]any{"answer": text, "passages": []string{"p1"}}), nil, nil
 	case strings.Contains(schema, `"findings"`):
-		return `{"findings":[]}`, nil
+		return `{"findings":[]}`, nil, nil
 	case schema != "":
-		return fmt.Sprintf(`{"summary":%q,"facts":[{"text":%q,"about":["p1"],"subject":"","evidence":["e1"],"confidence":1,"days":0,"due":"in 20 seconds"}],"replaces":[{"new":"n1","old":"k1"}]}`, text, text), nil
+		return fmt.Sprintf(`{"summary":%q,"facts":[{"text":%q,"about":["p1"],"subject":"","evidence":["e1"],"confidence":1,"days":0,"due":"in 20 seconds"}],"replaces":[{"new":"n1","old":"k1"}]}`, text, text), nil, nil
 	}
 	results := 0
 	for _, is := range req.Messages {
@@ -805,10 +821,10 @@ func (m *echo) answer(req *llm.Request) (string, []llm.Call) {
 		if m.dice.IntN(3) == 0 && req.Priority == llm.Memory { // too long to be told
 			text = strings.Repeat(text+". ", 1+1600/len(text))
 		}
-		return text, nil
+		return text, nil, nil
 	}
 	c := calls[m.dice.IntN(len(calls))]
 	m.n++
 	c.ID = fmt.Sprint("c", m.n)
-	return text, []llm.Call{c}
+	return text, []llm.Call{c}, nil
 }
