@@ -228,10 +228,14 @@ func (h *household) open() {
 	h.screens = nil
 	for _, who := range []string{"ann", "bob", "carol"} {
 		for _, room := range slices.Compact(slices.Clone(sits[who])) {
-			h.comes(who, room)
+			if rapid.Bool().Draw(h.rt, who+" comes") { // so that what is public is at times told to a few
+				h.comes(who, room)
+			}
 		}
 	}
-	h.enters(earshot.Desk, &pane{Voice: &testkit.Voice{Called: "loudspeaker", Aloud: true}, readers: everybody}, earshot.Audience{Unknown: true})
+	if rapid.IntRange(0, 2).Draw(h.rt, "a loudspeaker") == 0 {
+		h.enters(earshot.Desk, &pane{Voice: &testkit.Voice{Called: "loudspeaker", Aloud: true}, readers: everybody}, earshot.Audience{Unknown: true})
+	}
 	h.enters(channel, &pane{Voice: &testkit.Voice{Called: "channel"}, readers: circles[channel]}, earshot.Audience{Unknown: true})
 	h.enters(direct, &pane{Voice: &testkit.Voice{Called: "direct"}, readers: []string{"zed"}}, earshot.Audience{Members: []earshot.ParticipantID{members["zed"]}})
 	for _, room := range []earshot.RoomID{channel, direct} {

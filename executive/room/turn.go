@@ -200,7 +200,9 @@ func (r *Room) conclude(ctx context.Context, e turnResult) {
 	n, news := r.health(e)
 	if news { // first, because somebody who waits for the reply may leave when it has ended
 		told := r.event(earshot.Visibility{Scope: earshot.System}, n)
-		told.Sources = done.Sources // a server's text may quote what it was asked
+		if done.Visibility.Scope != earshot.Private {
+			told.Sources = done.Sources // a server's text may quote what it was asked
+		}
 		r.records.unsaved.Add(told)
 	}
 	r.records.unsaved.Add(done)
