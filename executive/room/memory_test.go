@@ -11,14 +11,14 @@ import (
 	"earshot"
 	"earshot/executive"
 	"earshot/executive/memory"
-	"earshot/executive/memory/memorytest"
+	"earshot/internal/scenetest"
 	"earshot/participants/agents"
 )
 
 // consolidator returns what fills the memory of a stage, after ten quiet seconds.
 func (s *stage) consolidator(index *memory.Index, set executive.Config, log *slog.Logger) *memory.Consolidator {
 	set.Memory.Quiet = 10
-	journal := memorytest.Journal{Journal: s.journal}
+	journal := scenetest.Past{Journal: s.journal}
 	return &memory.Consolidator{
 		Index: index, Unread: journal.Unread, Find: journal.Find, Model: s, Settings: func() executive.Config { return set }, Rests: func() bool { return false },
 		Room:   func(earshot.RoomID) (memory.Room, bool) { return s.Room, true },

@@ -94,7 +94,6 @@ var may = map[string]string{
 	"outlets":                        ".",
 	"outlets/*":                      ". outlets models/tts internal/...",
 	"executive/...":                  ". api interrupt conversation language participants/... speakers llm internal/lockorder",
-	"executive/memory/memorytest":    ". executive/memory internal/testkit",
 	"executive/room":                 ". api executive/... interrupt conversation participants/... speakers llm internal/lockorder",
 	"executive/notice":               ". executive/... participants/... internal/lockorder internal/supervise",
 	"server/...":                     ". api participants/... providers internal/atomicfile internal/search", // for the senses of an attached terminal
@@ -137,7 +136,6 @@ var tried = map[string]string{
 // doubles may be imported only by test files, by each other, and by programs that are themselves
 // tests.
 var doubles = []string{
-	"executive/memory/memorytest",
 	"internal/archtest",
 	"internal/discord/davetest",
 	"internal/discord/discordtest",
