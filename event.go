@@ -260,6 +260,7 @@ type Agent struct {
 // A Profile is what an agent is, beside its path.
 type Profile struct {
 	Name        string `json:"name,omitempty"`
+	Username    string `json:"username,omitempty"` // a further name by which it is called in writing, and found
 	Description string `json:"description,omitempty"`
 
 	// Prompt tells the model who it is, in its owner's words; empty means the
@@ -269,6 +270,10 @@ type Profile struct {
 
 	Engine string `json:"engine,omitempty"` // by name; empty means as its role has it
 	Model  string `json:"model,omitempty"`  // likewise
+
+	// Workspace is the folder of its files, a word, among those of its user; empty
+	// means the one at its path.
+	Workspace string `json:"workspace,omitempty"`
 
 	Rooms     []RoomID `json:"rooms,omitempty"`      // where it has a seat; nobody listed means everywhere
 	Main      bool     `json:"main,omitempty"`       // it answers there what is for nobody in particular

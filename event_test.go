@@ -12,13 +12,32 @@ import (
 	"earshot"
 )
 
+// TestTook: what an older journal does not say was a fact if the program took it back itself.
+func TestTook(t *testing.T) {
+	for _, tt := range []struct {
+		body, provider string
+		want           earshot.Kind
+	}{
+		{`{"of":"1"}`, "console", earshot.KindMessage}, {`{"of":"1"}`, "earshot", earshot.KindFact},
+		{`{"of":"1","was":"reply"}`, "discord", earshot.KindReply}, {`{"of":"1","was":"message"}`, "earshot", earshot.KindMessage}, {`{"of":"1","was":"fact"}`, "console", earshot.KindFact},
+	} {
+		var w earshot.Withdrawal
+		if err := json.Unmarshal([]byte(tt.body), &w); err != nil {
+			t.Fatal(err)
+		}
+		if got := w.Took(earshot.Handle{Provider: tt.provider}); got != tt.want {
+			t.Errorf("%s from %s took back a %s, want a %s", tt.body, tt.provider, got, tt.want)
+		}
+	}
+}
+
 func TestEventJSON(t *testing.T) {
 	at := time.Date(2026, 2, 3, 4, 5, 6, 0, time.UTC)
 	for _, body := range []earshot.Body{
 		earshot.Message{Text: "hello"},
 		earshot.Message{Text: "hello", ReplyTo: "1", Attachments: []earshot.Attachment{{Name: "photo.png", Type: "image/png", Size: 120_000}}, Revised: at},
 		earshot.Revision{Of: "1", Text: "hello again"},
-		earshot.Withdrawal{Of: "1"},
+		earshot.Withdrawal{Of: "1", Was: earshot.KindFact},
 		earshot.Typing{Began: true},
 		earshot.Presence{Session: "tty1", Here: true},
 		earshot.Command{Name: "why", Args: "now"},

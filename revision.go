@@ -23,7 +23,7 @@ type Revision struct {
 	Text Text    `json:"text,omitempty"`
 }
 
-// A Withdrawal says that a message was taken back: by its author, or, if its handle
+// A Withdrawal says that a message, or a fact, was taken back: by its author, or, if its handle
 // has a provider and no identifier, by whoever keeps order there, who can take back a
 // reply as well that came out there. What was said in it, and all that was derived from
 // it, is kept nowhere from then on. What whoever keeps order takes back before it was
@@ -31,8 +31,24 @@ type Revision struct {
 type Withdrawal struct {
 	Of EventID `json:"of"`
 
+	// Was is the kind of what was taken back. The journal fills it in, and older ones
+	// did not; see [Withdrawal.Took].
+	Was Kind `json:"was,omitempty"`
+
 	// With is what was derived from it and is gone too. The journal fills it in.
 	With []EventID `json:"with,omitempty"`
+}
+
+// Took returns the kind of what was taken back, by whoever has a handle. An older journal
+// does not say it; there the program itself took back facts, and nothing else.
+func (w Withdrawal) Took(from Handle) Kind {
+	switch {
+	case w.Was != "":
+		return w.Was
+	case from.Provider == "earshot":
+		return KindFact
+	}
+	return KindMessage
 }
 
 // An ErasureRecord says that so much of what happened in a room was forgotten because somebody

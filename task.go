@@ -12,13 +12,18 @@ type Task struct {
 	// Text is the goal, what else to mind, the answer to a question, the result, or why it failed.
 	Text Text `json:"text,omitempty"`
 
-	// Of a task that was created: who works on it, within what, and whose run it is.
+	// Of a task that was created: who works on it, within what, and whose run it is. Of one for a helper:
+	// the task on which that helps, and the call by which it was made.
 	Path     Path      `json:"path,omitempty"`
 	Engine   string    `json:"engine,omitempty"`
 	Model    string    `json:"model,omitempty"`
 	Budget   *Budget   `json:"budget,omitempty"`
 	Schedule EventID   `json:"schedule,omitempty"`
 	Due      time.Time `json:"due,omitzero"`
+	Tools    []string  `json:"tools,omitempty"` // that it may use; none means all
+	Quiet    bool      `json:"quiet,omitempty"` // its result is told to nobody
+	Parent   EventID   `json:"parent,omitempty"`
+	Call     EventID   `json:"call,omitempty"`
 
 	Question EventID `json:"question,omitempty"` // the [Step] that is answered
 
@@ -60,6 +65,7 @@ type Step struct {
 
 	Tokens int           `json:"tokens,omitempty"` // since the step before
 	Took   time.Duration `json:"took,omitempty"`
+	Calls  int           `json:"calls,omitempty"` // that a helper made
 
 	Told EventID `json:"told,omitempty"` // the event that asks the question
 }
@@ -91,6 +97,8 @@ type Schedule struct {
 	Engine  string        `json:"engine,omitempty"`
 	Model   string        `json:"model,omitempty"`
 	Budget  *Budget       `json:"budget,omitempty"`
+	Tools   []string      `json:"tools,omitempty"` // as of a [Task]
+	Quiet   bool          `json:"quiet,omitempty"` // likewise
 
 	// Of a run: when it was due, and the task that it is.
 	Due  time.Time `json:"due,omitzero"`

@@ -6,7 +6,7 @@ import "time"
 type Readiness struct {
 	Ready     bool       `json:"ready"`
 	Obstacles []Obstacle `json:"obstacles,omitempty"`
-	Underway  []Task     `json:"underway,omitempty"`
+	Underway  []Activity `json:"underway,omitempty"`
 }
 
 // An Obstacle is something that keeps the house from its work.
@@ -18,8 +18,8 @@ type Obstacle struct {
 	Since time.Time `json:"since,omitzero"`
 }
 
-// A Task is something that the house still does, which keeps it from nothing.
-type Task struct {
+// An Activity is something that the house still does, which keeps it from nothing.
+type Activity struct {
 	Part  string    `json:"part"`
 	Text  string    `json:"text"`
 	Since time.Time `json:"since,omitzero"`

@@ -32,6 +32,8 @@ type Seat struct {
 	Kind  earshot.PathKind      `json:"kind,omitempty"`
 	State string                `json:"state"` // see Active and Sleeping
 
+	Username string `json:"username,omitempty"`
+
 	// Partner is whom it talks with, or has talked with last, as far as one may know it.
 	Partner earshot.ParticipantID `json:"partner,omitempty"`
 }

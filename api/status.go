@@ -15,7 +15,8 @@ type Status struct {
 	Rooms     []RoomName                 `json:"rooms"`     // that they may enter
 	Cameras   []CameraInfo               `json:"cameras,omitempty"`
 	Waiting   []string                   `json:"waiting,omitempty"` // keys of the configuration that wait for a restart; for who operates it
-	Underway  []Task                     `json:"underway,omitempty"`
+	Underway  []Activity                 `json:"underway,omitempty"`
+	Work      string                     `json:"work,omitempty"`  // tasks, and what is next by the clock, as far as everybody may know who reads the answer
 	Commands  []string                   `json:"commands"`        // that they may give, without the slash
 	API       string                     `json:"api,omitempty"`   // where programs can ask besides at the socket
 	Keeps     string                     `json:"keeps"`           // for how long what happened is kept

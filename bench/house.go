@@ -15,6 +15,7 @@ import (
 	"earshot/executive"
 	"earshot/executive/addressing"
 	"earshot/executive/hearing"
+	"earshot/executive/memory"
 	"earshot/executive/room"
 	"earshot/llm"
 	"earshot/participants"
@@ -57,6 +58,7 @@ type furniture struct {
 	agents   []agents.Record        // if nil, the one of the settings
 	voices   hearing.Voices         // if nil, all that is heard is one person's
 	recall   func(context.Context, earshot.ParticipantID) ([]earshot.Event, error)
+	memory   *memory.Index // if nil, nothing is remembered
 }
 
 // open builds a house and lets it run until it is left.
@@ -74,7 +76,7 @@ func open(ctx context.Context, f furniture) *house {
 	h.Room = room.New(room.Config{
 		ID: earshot.Desk, Settings: func() executive.Config { return f.settings }, People: f.people,
 		Journal: notary{f.journal, h.replies}, Model: f.model, Past: f.past,
-		Agents: seated, Recall: f.recall, Voices: f.voices,
+		Agents: seated, Recall: f.recall, Voices: f.voices, Memory: f.memory,
 		Now: time.Now, NewID: newID, Log: silent,
 	})
 	out := h.Enter(h.outlet(), around)

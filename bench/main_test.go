@@ -30,6 +30,7 @@ func TestEveryFigure(t *testing.T) {
 		{"late", false, []string{"late pieces"}},
 		{"overhead", false, []string{
 			"B4 text → first output, in memory", "B4 beyond the commit, in memory",
+			"B4 text → first output, in memory, with facts", "B4 beyond the commit, in memory, with facts",
 			"B4 text → first output, console on a pty", "B4 beyond the commit, console on a pty"}},
 		{"idle", true, []string{"idle memory of the daemon (VmRSS)", "idle CPU of the daemon"}},
 		{"routing", false, []string{

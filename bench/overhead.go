@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"net/url"
 	"path/filepath"
 	"strings"
@@ -13,6 +14,8 @@ import (
 
 	"earshot"
 	"earshot/executive"
+	"earshot/executive/memory"
+	"earshot/participants"
 )
 
 const (
@@ -26,21 +29,40 @@ const (
 // decided about it are on the disk by then. The bare thing is one small row
 // committed by SQLite with the same pragmas in the same directory.
 func overhead(ctx context.Context, b bench) ([]Row, error) {
-	memory, err := b.answer(ctx, "in memory", sink{})
+	rows, err := b.answer(ctx, "in memory", sink{}, nil)
 	if err != nil {
 		return nil, err
 	}
+	remembering, err := b.answer(ctx, "in memory, with facts", sink{}, b.remember())
+	if rows = append(rows, remembering...); err != nil {
+		return rows, err
+	}
 	s, err := openScreen()
 	if err != nil {
-		return memory, err
+		return rows, err
 	}
-	console, err := b.answer(ctx, "console on a pty", s)
-	return append(memory, console...), errors.Join(err, s.Close())
+	console, err := b.answer(ctx, "console on a pty", s, nil)
+	return append(rows, console...), errors.Join(err, s.Close())
 }
 
-// answer measures one outlet.
-func (b bench) answer(ctx context.Context, name string, o earshot.Outlet) (rows []Row, err error) {
-	directory := "overhead-" + o.Name()
+// remember returns what agents remember of a past, a fact for each ten of its sentences: 100,000 of two
+// hundred people, by default.
+func (b bench) remember() *memory.Index {
+	all, n, is := make([]earshot.Event, 0, b.searched()/10), newPast(1), memory.NewIndex()
+	for i := range cap(all) {
+		about := earshot.ParticipantID(fmt.Sprint("person", i%200))
+		all = append(all, earshot.Event{
+			ID: n.id(), Sequence: int64(i + 1), At: n.at, Room: earshot.Desk, Author: participants.Agent, Visibility: earshot.Visibility{Scope: earshot.Public},
+			Body: earshot.Fact{Text: n.sentence() + " The tide comes to the harbour.", About: []earshot.ParticipantID{about}, Confidence: 0.9, Since: n.at},
+		})
+	}
+	is.Load(earshot.Desk, all, time.Now())
+	return is
+}
+
+// answer measures one outlet, of an agent that remembers some facts or nothing.
+func (b bench) answer(ctx context.Context, name string, o earshot.Outlet, facts *memory.Index) (rows []Row, err error) {
+	directory := "overhead-" + strings.ReplaceAll(name, " ", "-")
 	s, err := b.openStore(ctx, directory)
 	if err != nil {
 		return nil, err
@@ -58,7 +80,7 @@ func (b bench) answer(ctx context.Context, name string, o earshot.Outlet) (rows 
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, bare.Close()) }()
-	h := open(ctx, furniture{model: ladder(&engine{pieces: 1}), journal: s, outlet: o, past: past, settings: executive.DefaultConfig()})
+	h := open(ctx, furniture{model: ladder(&engine{pieces: 1}), journal: s, outlet: o, past: past, settings: executive.DefaultConfig(), memory: facts})
 	defer h.leave()
 
 	ours, commit, err := b.compare(

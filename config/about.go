@@ -147,9 +147,9 @@ var about = map[string]note{
 	"external_actors.allow_anonymous":        {class: Section, effect: "Lets somebody come in without a name, as \"anonymous\". They are forgotten when they leave."},
 	"external_actors.anonymous_pattern":      {class: Section, effect: "What somebody without a name is called. In it {timestamp} and {number} are replaced."},
 
-	"agents": {class: Section, effect: "Agents besides the main one, which the section executive describes: a list of entries with the keys name (by which it is called), description (what it is for, in one line, for people, other agents and itself), " +
+	"agents": {class: Section, effect: "Agents besides the main one, which the section executive describes: a list of entries with the keys name (by which it is called), username (a further name by which it is called in writing), description (what it is for, in one line, for people, other agents and itself), " +
 		"prompt (who it is, for the model; none means the one that earshot comes with), engine (the name of one of executive.llm.engines) and model (of that engine; none means as executive.llm.roles has it), " +
-		"rooms (where it sits; none means everywhere), main (true where it answers what is for nobody in particular; a room has one such agent), " +
+		"workspace (one word: the folder of its files; none means the one at its path), rooms (where it sits; none means everywhere), main (true where it answers what is for nobody in particular; a room has one such agent), " +
 		"auto_reply (false keeps it from calling the agent that it answers; true if nothing is said), user (the ID of a subuser that it belongs to; none means the owner) and connector (console or discord: it answers there what calls nobody, instead of the main agent). " +
 		"An agent whose entry is removed ends for good: an entry that is written again is a new agent; see docs/agents.md. \"earshot agents add\" makes more while earshot runs."},
 

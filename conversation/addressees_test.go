@@ -359,6 +359,19 @@ func BenchmarkDirect(b *testing.B) {
 	}
 }
 
+// TestUsernamesCall: an agent is called by its name and by its username, and a mistyped one is guessed.
+func TestUsernamesCall(t *testing.T) {
+	dir := conversation.NewDirectory(append(everybody(), participants.Participant{ID: "fixer", Name: "Bug Fixer", Username: "fixer-1", Type: participants.Internal}))
+	for text, want := range map[earshot.Text]string{"@fixer-1 hello": "fixer", "FIXER-1, hello": "fixer", "@Bug Fixer hello": "fixer", "the fixer-1 is at work": ""} {
+		if got := drawn(dir.Direct(text, "ann")); got != want {
+			t.Errorf("%q calls %q, want %q", string(text), got, want)
+		}
+	}
+	if got := dir.Nearest("fixre-1", 1); len(got) != 1 || got[0] != "fixer-1" {
+		t.Errorf("near are %q", got)
+	}
+}
+
 // TestFormer: a call to an ended agent calls nobody, unless somebody else has its name.
 func TestFormer(t *testing.T) {
 	dir := conversation.NewDirectory(everybody(), "Ranger", "Code Reader", "BOB", "Ranger")

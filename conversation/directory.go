@@ -33,8 +33,10 @@ type directoryEntry struct {
 func NewDirectory(who []participants.Participant, former ...string) *Directory {
 	d := &Directory{first: make(map[string][]directoryEntry), byKey: make(map[string]directoryEntry)}
 	for _, p := range who {
-		if d.enter(p.Name, directoryEntry{who: p.ID}) {
-			d.names = append(d.names, p.Name)
+		for _, name := range []string{p.Name, p.Username} {
+			if d.enter(name, directoryEntry{who: p.ID}) {
+				d.names = append(d.names, name)
+			}
 		}
 	}
 	for _, name := range former {

@@ -98,7 +98,7 @@ func (h backend) Events(ctx context.Context, a earshot.Audience, after int64, li
 func (h backend) Grown() <-chan struct{} { return h.daemon.store.Grown() }
 
 // State implements [server.Backend].
-func (h backend) State(_ context.Context, p server.Principal) (api.Status, error) {
+func (h backend) State(ctx context.Context, p server.Principal) (api.Status, error) {
 	r, ok := h.daemon.rooms.find(p.Audience.Room)
 	if !ok {
 		return api.Status{}, access.NoRoom(p.Audience.Room, nil)
@@ -106,7 +106,7 @@ func (h backend) State(_ context.Context, p server.Principal) (api.Status, error
 	s := api.Status{
 		RoomState: r.State(p.Audience), You: p.Participant, Known: h.daemon.people.Known(),
 		API: h.daemon.port.URL(), Strangers: h.daemon.Config().ExternalActors.AllowDynamicCreation, Anonymous: h.daemon.Config().ExternalActors.AllowAnonymous,
-		Rests: h.daemon.restReason(), Underway: h.underway(),
+		Rests: h.daemon.restReason(), Underway: h.underway(), Work: h.daemon.work(ctx, p.Audience),
 		Keeps: h.daemon.Config().Store.Retention.String(), Permits: config.Permitted(h.daemon.Config()), Commands: r.Commands().Names(p.Participant),
 	}
 	for _, e := range h.daemon.cameras.List() {

@@ -33,12 +33,12 @@ func (h backend) Ready(ctx context.Context) api.Readiness {
 }
 
 // underway lists background tasks that do not keep the daemon from its work.
-func (h backend) underway() (all []api.Task) {
+func (h backend) underway() (all []api.Activity) {
 	if since, is := h.daemon.store.Checking(); is {
-		all = append(all, api.Task{Part: "journal", Text: "it is being checked for damage, because earshot was not shut down properly; messages are kept in the meantime", Since: since})
+		all = append(all, api.Activity{Part: "journal", Text: "it is being checked for damage, because earshot was not shut down properly; messages are kept in the meantime", Since: since})
 	}
 	if since, percent, is := h.daemon.store.Cleaning(); is {
-		all = append(all, api.Task{Part: "journal", Text: fmt.Sprintf("cleaning up after forgetting: %d%%", percent), Since: since})
+		all = append(all, api.Activity{Part: "journal", Text: fmt.Sprintf("cleaning up after forgetting: %d%%", percent), Since: since})
 	}
 	return all
 }

@@ -363,7 +363,7 @@ func (d *Daemon) announceChanges(before []agents.Record) {
 		switch {
 		case !known:
 			d.announce(d.owner.ID, earshot.Created, is, is)
-		case was.Name != is.Name || was.Description != is.Description || !slices.Equal(was.Rooms, is.Rooms):
+		case was.Name != is.Name || was.Username != is.Username || was.Description != is.Description || !slices.Equal(was.Rooms, is.Rooms):
 			d.announce(d.owner.ID, earshot.Changed, is, was, is)
 		}
 	}

@@ -1,7 +1,10 @@
 package daemon
 
 import (
+	"context"
+	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"earshot"
@@ -9,6 +12,7 @@ import (
 	"earshot/executive/recall"
 	"earshot/executive/task"
 	"earshot/executive/tool"
+	"earshot/internal/english"
 )
 
 // openTasks makes what works on tasks. It works while the daemon runs.
@@ -26,6 +30,22 @@ func (d *Daemon) openTasks() {
 		},
 		Keep: d.keepIn, NewID: d.id, Now: time.Now, Log: d.log,
 	})
+}
+
+// work tells what an audience may know of open tasks and of schedules in its room; empty if that is nothing.
+func (d *Daemon) work(ctx context.Context, a earshot.Audience) (text string) {
+	open, asking, _ := d.tasks.Count(ctx, a) // none if the journal cannot be read
+	next, _ := d.schedules.Next(ctx, a)
+	if open > 0 {
+		text = "; " + english.Count(open, "task")
+	}
+	if asking > 0 {
+		text += fmt.Sprintf(", %d waiting for an answer", asking)
+	}
+	if !next.IsZero() {
+		text += "; next by the clock " + next.Format("Mon 15:04 MST")
+	}
+	return strings.TrimPrefix(text, "; ")
 }
 
 // taskTools are the tools of agents that work on tasks.

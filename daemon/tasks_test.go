@@ -35,7 +35,6 @@ func TestTasks(t *testing.T) {
 		cfg := config.Default()
 		cfg.Store.Directory = filepath.Join(dir, "journal")
 		cfg.Executive.LLM.Provider, cfg.Executive.LLM.Script = llm.Script, filepath.Join(dir, "model.yaml")
-		cfg.Executive.Task.Enabled = true
 		if err := os.WriteFile(cfg.Executive.LLM.Script, []byte(fence), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -69,6 +68,12 @@ func TestTasks(t *testing.T) {
 		if said := do(""); !strings.Contains(said, "1  waits for an answer: paint the fence (0 calls") {
 			t.Errorf("the list is %q", said)
 		}
+		if is := h.work(t.Context(), h.Audience()); is != "1 task, 1 waiting for an answer" {
+			t.Errorf("of its work is said %q", is)
+		}
+		if is := h.work(t.Context(), earshot.Audience{Room: "kitchen"}); is != "" {
+			t.Errorf("in another room is said %q", is)
+		}
 		works := func(a agents.Record) bool {
 			return strings.HasPrefix(string(a.Path), "/owner/task/") && a.Role == earshot.RoleTask
 		}
@@ -90,6 +95,9 @@ func TestTasks(t *testing.T) {
 		found, err := h.store.Lately(t.Context(), earshot.Desk, earshot.KindFinding, 100, h.Audience())
 		if err != nil || len(found) != 2 {
 			t.Errorf("it told %v, %v", found, err)
+		}
+		if is := h.work(t.Context(), h.Audience()); is != "" {
+			t.Errorf("when all is done is said %q", is)
 		}
 		for _, a := range h.agents.List() {
 			if a.Kind == earshot.PathTask {
@@ -113,4 +121,59 @@ func TestTasks(t *testing.T) {
 			}
 		})
 	})
+}
+
+// TestToldOnce: whenever the program ends between the request for a task and the word that it is done, the
+// next one says so once, and does not begin the task again.
+func TestToldOnce(t *testing.T) {
+	const result = `The task "look" is done: The gate is shut.`
+	for tenth, told := 0, false; !told; tenth++ {
+		synctest.Test(t, func(t *testing.T) {
+			dir := t.TempDir()
+			cfg := config.Default()
+			cfg.Store.Directory = filepath.Join(dir, "journal")
+			cfg.Executive.Task.Enabled = true
+			cfg.Executive.LLM.Provider, cfg.Executive.LLM.Script = llm.Script, filepath.Join(dir, "model.yaml")
+			if err := os.WriteFile(cfg.Executive.LLM.Script, []byte("reply: The gate is shut.\n"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			h := running(t, cfg)
+			come := func() {
+				h.AddOutlet(&testkit.Voice{Called: "console", Every: 10 * time.Millisecond})
+				h.says(earshot.Presence{Session: "s", Here: true})
+			}
+			said := func() (all []string) {
+				found, err := h.store.Lately(t.Context(), earshot.Desk, earshot.KindReply, 100, h.Audience())
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, e := range found {
+					all = append(all, string(e.Body.(earshot.Reply).Delivered()))
+				}
+				return all
+			}
+			come()
+			if _, err := h.desk.Do(t.Context(), earshot.Event{ID: h.id(), Room: earshot.Desk, From: h.options.Account, Body: earshot.Command{Name: "task", Args: "start look"}}); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(time.Duration(tenth) * 100 * time.Millisecond)
+			synctest.Wait()
+			told = slices.Contains(said(), result)
+			left := filepath.Join(dir, "left")
+			if err := os.CopyFS(left, os.DirFS(cfg.Store.Directory)); err != nil {
+				t.Fatal(err)
+			}
+			h.end()
+			cfg.Store.Directory = left
+			h = running(t, cfg)
+			come()
+			time.Sleep(time.Minute)
+			synctest.Wait()
+			all := said() // of what it was about to say at the end, it is not known how much was heard
+			if n := len(all); n == 0 || n > 2 || all[n-1] != result || n == 2 && all[0] == result {
+				t.Errorf("ended after %d ms, it said %q", 100*tenth, all)
+			}
+			h.end()
+		})
+	}
 }

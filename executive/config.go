@@ -279,7 +279,7 @@ func DefaultConfig() Config {
 		MultiParty:   MultiParty{Enabled: true, SpeakerAttribution: true, TurnTakingProtocol: "polite", TurnLimit: 20},
 		Tools:        Tools{Enabled: true},
 		Memory:       Memory{Enabled: true, Quiet: 60, MostTokens: 600},
-		Task:         Task{Most: 32, AtOnce: 2, Tokens: 300_000, Time: 4 * 3600, Calls: 200},
+		Task:         Task{Enabled: true, Most: 32, AtOnce: 2, Tokens: 300_000, Time: 4 * 3600, Calls: 200},
 		Schedule:     Schedule{Enabled: true, Most: 20},
 	}
 }

@@ -27,7 +27,7 @@ func (r *Registry) Introduce(ctx context.Context, agent Participant, keep func()
 	defer r.mu.Unlock()
 	delete(r.dormant, agent.ID)
 	if err != nil {
-		r.names.remove(r.people[agent.ID].Name, agent.ID)
+		r.names.leave(r.people[agent.ID])
 		delete(r.people, agent.ID)
 		r.restore(gone)
 	}
@@ -39,9 +39,9 @@ func (r *Registry) Introduce(ctx context.Context, agent Participant, keep func()
 func (r *Registry) reserve(agent Participant) (gone []earshot.ParticipantID, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	gone = r.vacate(agent.Name, agent.ID)
-	if agent.Name, err = CheckAgent(agent.Name); err == nil {
-		err = r.unlike(agent.Name, agent.ID)
+	gone = r.vacate(agent)
+	if agent, err = checkAgent(agent); err == nil {
+		err = r.unlike(agent)
 	}
 	if err == nil {
 		err = r.add(agent)
@@ -54,23 +54,31 @@ func (r *Registry) reserve(agent Participant) (gone []earshot.ParticipantID, err
 	return gone, nil
 }
 
-// vacate takes away the names of dismissed agents that could be mistaken for who, called name, and
-// returns these agents.
-func (r *Registry) vacate(name string, who earshot.ParticipantID) (gone []earshot.ParticipantID) {
-	for {
-		other, near := r.names.near(name, who, true)
-		if !near || !r.dormant[other] {
-			return gone
-		}
-		r.names.remove(r.people[other].Name, other)
-		gone = append(gone, other)
+// checkAgent returns an agent with its names as they are shown; see [CheckAgent].
+func checkAgent(agent Participant) (_ Participant, err error) {
+	if agent.Name, err = CheckAgent(agent.Name); err == nil && agent.Username != "" {
+		agent.Username, err = CheckAgent(agent.Username)
 	}
+	return agent, err
+}
+
+// vacate takes away the names of dismissed agents that could be mistaken for an agent, and returns
+// these.
+func (r *Registry) vacate(agent Participant) (gone []earshot.ParticipantID) {
+	for _, name := range agent.names() {
+		other, near := r.names.near(name, agent.ID, true)
+		for ; near && r.dormant[other]; other, near = r.names.near(name, agent.ID, true) {
+			r.names.leave(r.people[other])
+			gone = append(gone, other)
+		}
+	}
+	return gone
 }
 
 // restore gives dismissed agents their names back.
 func (r *Registry) restore(gone []earshot.ParticipantID) {
 	for _, id := range gone {
-		r.names.add(r.people[id].Name, id, true)
+		r.names.enter(r.people[id])
 	}
 }
 
@@ -93,9 +101,9 @@ func (r *Registry) Redescribe(ctx context.Context, agent Participant, keep func(
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.names.remove(was.Name, agent.ID)
-	r.names.remove(agent.Name, agent.ID)
-	r.names.add(now.Name, agent.ID, true)
+	r.names.leave(was)
+	r.names.leave(agent)
+	r.names.enter(now)
 	r.people[agent.ID] = now
 	if err != nil {
 		r.restore(gone)
@@ -107,7 +115,7 @@ func (r *Registry) Redescribe(ctx context.Context, agent Participant, keep func(
 // claimAlso takes the new name of agent in addition to its present one. It returns the agent as it
 // was, and the dismissed agents that have lost their names to it.
 func (r *Registry) claimAlso(agent *Participant) (was Participant, gone []earshot.ParticipantID, err error) {
-	name, err := CheckAgent(agent.Name)
+	is, err := checkAgent(*agent)
 	if err != nil {
 		return was, nil, err
 	}
@@ -117,20 +125,22 @@ func (r *Registry) claimAlso(agent *Participant) (was Participant, gone []earsho
 	if was.Type != Internal || r.dormant[agent.ID] {
 		return was, nil, Refuse(ErrUnknown, "there is no agent with this ID", "see /who")
 	}
-	gone = r.vacate(name, agent.ID)
-	if err := r.unlike(name, agent.ID); err != nil {
+	gone = r.vacate(is)
+	if err := r.unlike(is); err != nil {
 		r.restore(gone)
 		return was, nil, err
 	}
-	agent.Name = name
-	r.names.add(name, agent.ID, true)
+	*agent = is
+	r.names.enter(is)
 	return was, gone, nil
 }
 
-// unlike refuses a name that would make an agent easy to mistake for somebody else.
-func (r *Registry) unlike(name string, agent earshot.ParticipantID) error {
-	if other, near := r.names.near(name, agent, true); near {
-		return r.tooNear(name, other)
+// unlike refuses names that would make an agent easy to mistake for somebody else.
+func (r *Registry) unlike(agent Participant) error {
+	for _, name := range agent.names() {
+		if other, near := r.names.near(name, agent.ID, true); near {
+			return r.tooNear(name, other)
+		}
 	}
 	return nil
 }

@@ -81,6 +81,62 @@ func TestRedescribe(t *testing.T) {
 	claim(t, r, "Ranger")
 }
 
+// TestUsername: an agent is found by its username, which is as reserved as its name is, and gone with it.
+func TestUsername(t *testing.T) {
+	r, _ := open(t, house())
+	full := errors.New("the disk is full")
+	a1 := participants.Participant{ID: "a1", Name: "Ranger", Username: "wald-läufer"}
+	if err := r.Introduce(t.Context(), a1, func() error { return full }); !errors.Is(err, full) {
+		t.Error(err)
+	}
+	if err := r.Introduce(t.Context(), participants.Participant{ID: "a1", Name: "Ranger", Username: "Bob"}, kept); !errors.Is(err, participants.ErrTaken) {
+		t.Errorf("it is called like Bob: %v", err)
+	}
+	if err := r.Introduce(t.Context(), a1, kept); err != nil {
+		t.Fatal(err)
+	}
+	finds := func(name string, want earshot.ParticipantID) {
+		t.Helper()
+		if p, ok := r.Find(name); p.ID != want || ok != (want != "") {
+			t.Errorf("%q finds %+v", name, p)
+		}
+	}
+	finds("Wald-Läufer", "a1")
+	finds("ranger", "a1")
+	for _, name := range []string{"WALD-LÄUFER", "wald läufer"} {
+		if err := r.Introduce(t.Context(), participants.Participant{ID: "a2", Name: name}, kept); !errors.Is(err, participants.ErrReserved) {
+			t.Errorf("another agent is %q: %v", name, err)
+		}
+	}
+	for _, name := range []string{"WALD-LÄUFER", "wald läufer", "waldläufe", "Ranger"} {
+		if _, err := r.Claim(t.Context(), earshot.Handle{Provider: "console", ID: "uid7"}, name, nil); err == nil {
+			t.Errorf("somebody is %q", name)
+		}
+	}
+	a1.Username = "Läufer"
+	if err := r.Redescribe(t.Context(), a1, func() error { finds("wald-läufer", "a1"); return full }); !errors.Is(err, full) {
+		t.Error(err)
+	}
+	finds("wald-läufer", "a1")
+	finds("läufer", "")
+	if err := r.Redescribe(t.Context(), a1, kept); err != nil {
+		t.Error(err)
+	}
+	finds("läufer", "a1")
+	finds("ranger", "a1")
+	finds("wald-läufer", "")
+	r.Dismiss("a1")
+	finds("läufer", "")
+	if err := r.Introduce(t.Context(), participants.Participant{ID: "a2", Name: "Läufer"}, func() error { return full }); !errors.Is(err, full) {
+		t.Error(err)
+	}
+	if err := r.Introduce(t.Context(), participants.Participant{ID: "a2", Name: "Scribe", Username: "läufer"}, kept); err != nil {
+		t.Errorf("the username of an agent that has ended: %v", err)
+	}
+	finds("läufer", "a2")
+	finds("ranger", "")
+}
+
 // TestHandles: a person's handles are only those recorded for them, and for anybody merged into
 // them.
 func TestHandles(t *testing.T) {

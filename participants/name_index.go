@@ -45,6 +45,27 @@ func (n nameIndex) add(name string, who earshot.ParticipantID, agent bool) {
 	}
 }
 
+// enter adds all names of somebody.
+func (n nameIndex) enter(p Participant) {
+	n.add(p.Name, p.ID, p.Type == Internal)
+	if p.Username == "" {
+		return
+	}
+	is := n.all[p.ID]
+	is.ways = append(is.ways, spellings(p.Username)...)
+	n.all[p.ID], n.folded[fold(p.Username)] = is, p.ID
+	for _, k := range keys(p.Username) {
+		n.looks[k] = p.ID
+	}
+}
+
+// leave removes all names of somebody.
+func (n nameIndex) leave(p Participant) {
+	for _, name := range p.names() {
+		n.remove(name, p.ID)
+	}
+}
+
 func (n nameIndex) remove(name string, who earshot.ParticipantID) {
 	for _, k := range append(keys(name), fold(name)) {
 		if n.looks[k] == who {

@@ -70,6 +70,7 @@ var capable = []Capability{SendMessages, UseTools, ReadMemory, Operate}
 type Participant struct {
 	ID           earshot.ParticipantID `json:"id"`
 	Name         string                `json:"name"`
+	Username     string                `json:"username,omitempty"` // of an agent: see [earshot.Profile]
 	Type         Type                  `json:"type"`
 	Description  string                `json:"description,omitempty"`
 	Capabilities []Capability          `json:"capabilities,omitempty"`
@@ -82,6 +83,14 @@ type Participant struct {
 	// Through is the participant whose handle or name led here, if that turned out to be the same
 	// person: see [Registry.Merge].
 	Through earshot.ParticipantID `json:"through,omitempty"`
+}
+
+// names returns the names by which p can be called.
+func (p Participant) names() []string {
+	if p.Username == "" {
+		return []string{p.Name}
+	}
+	return []string{p.Name, p.Username}
 }
 
 // Reader returns the ID under which p sees private events. A handle that was added by a merger sees

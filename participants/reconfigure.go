@@ -77,6 +77,9 @@ func (r *Registry) keep(was *Registry, id earshot.ParticipantID) {
 		return
 	}
 	p.Name = r.names.free(p.Name, id)
+	if _, taken := r.names.same(p.Username, id); taken {
+		p.Username = ""
+	}
 	r.people[id] = p
-	r.names.add(p.Name, id, p.Type == Internal)
+	r.names.enter(p)
 }

@@ -167,12 +167,15 @@ func (r *Registry) add(p Participant) error {
 	if other, taken := r.names.same(name, p.ID); taken && !(p.Type == Internal && Key(name) != Key(r.people[other].Name)) {
 		return r.tooNear(name, other)
 	}
+	if _, taken := r.names.same(p.Username, p.ID); taken { // it is called by its name alone
+		p.Username = ""
+	}
 	if _, taken := r.people[p.ID]; taken {
 		return Refuse(ErrTaken, fmt.Sprintf("there is somebody with the ID %q already", p.ID), "give another")
 	}
 	p.Name = name
 	r.people[p.ID] = p
-	r.names.add(name, p.ID, p.Type == Internal)
+	r.names.enter(p)
 	r.changed()
 	return nil
 }

@@ -86,5 +86,5 @@ func (b *agentDirectory) participants() (all []participants.Participant) {
 }
 
 func described(r agents.Record) participants.Participant {
-	return participants.Participant{ID: r.ID, Name: r.Name, Type: participants.Internal, Description: r.Description}
+	return participants.Participant{ID: r.ID, Name: r.Name, Username: r.Username, Type: participants.Internal, Description: r.Description}
 }

@@ -2,11 +2,13 @@ package replay
 
 import (
 	"context"
+	"encoding/json"
 	"strings"
 
 	"earshot"
 	"earshot/interrupt"
 	"earshot/participants"
+	"earshot/participants/agents"
 )
 
 // perform has an event happen again that came from outside, and ends what the house did
@@ -112,8 +114,12 @@ func (h *simulation) writes(ctx context.Context, e earshot.Event, m earshot.Mess
 	}
 	e.Body = m
 	if e.Visibility.Scope != earshot.Private {
-		if m.OwnWords {
+		switch {
+		case m.OwnWords:
 			e.Body = earshot.Command{Name: earshot.OwnWords, Args: m.Text}
+		case m.Posted:
+			to, _ := json.Marshal(e.To) // strings
+			e.Body = earshot.Command{Name: earshot.PostTo, Args: earshot.Text(to) + " " + m.Text}
 		}
 		h.admit(ctx, h.names.brought(e))
 		return
@@ -124,6 +130,16 @@ func (h *simulation) writes(ctx context.Context, e earshot.Event, m earshot.Mess
 	}
 	e.Body = earshot.Command{Name: "msg", Args: earshot.Text(strings.Join(to, ", ")) + ": " + m.Text}
 	h.admit(ctx, e)
+}
+
+// recipients returns the agents whose IDs are an address in a performance.
+func recipients(_ context.Context, _ participants.Participant, address string) (all []agents.Record, err error) {
+	var to []earshot.ParticipantID
+	err = json.Unmarshal([]byte(address), &to)
+	for _, id := range to {
+		all = append(all, agents.Record{ID: id})
+	}
+	return all, err
 }
 
 // moves has somebody come or go. Who is here by voice comes and goes by what is heard.

@@ -167,7 +167,7 @@ func (h *simulation) room(id earshot.RoomID, d *Day) *roomStage {
 		Room: room.New(room.Config{
 			ID: id, Settings: func() executive.Config { return h.setup.Settings }, People: h.people, Voices: (*voices)(h.record),
 			Journal: h.journal, Model: &model{house: h}, Past: past, Agenda: agenda,
-			Agents: func() []agents.Record { return h.book.in(id) }, Former: h.book.former,
+			Agents: func() []agents.Record { return h.book.in(id) }, Former: h.book.former, Recipients: recipients,
 			Recall: func(_ context.Context, agent earshot.ParticipantID) ([]earshot.Event, error) {
 				return h.journal.recall(id, agent), nil
 			},

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -87,6 +88,16 @@ func (v village) in(id earshot.RoomID) (sit []agents.Record) {
 	return sit
 }
 
+// at returns who is at an address there, which is their name in lower case.
+func (v village) at(_ context.Context, _ participants.Participant, address string) (all []agents.Record, err error) {
+	for _, a := range v.agents {
+		if address == "*" || strings.EqualFold(a.Name, address) {
+			all = append(all, a)
+		}
+	}
+	return all, nil
+}
+
 // lives has people do things in the village, and returns what is on record of it.
 func (v village) lives(ctx context.Context, deeds []deed) ([]earshot.Event, error) {
 	ctx, leave := context.WithCancel(ctx)
@@ -116,8 +127,8 @@ func (v village) lives(ctx context.Context, deeds []deed) ([]earshot.Event, erro
 	for _, id := range []earshot.RoomID{earshot.Desk, den} {
 		r := room.New(room.Config{
 			ID: id, Settings: func() executive.Config { return v.settings }, People: people, Journal: journal, Model: model,
-			Agents: func() []agents.Record { return v.in(id) },
-			Now:    time.Now, NewID: next, Log: slog.New(slog.DiscardHandler),
+			Agents: func() []agents.Record { return v.in(id) }, Recipients: v.at,
+			Now: time.Now, NewID: next, Log: slog.New(slog.DiscardHandler),
 		})
 		rooms[id] = r
 		g.Go(func() { r.Run(ctx) })
@@ -199,6 +210,33 @@ func TestVillage(t *testing.T) {
 	})
 }
 
+// TestPosted: what was posted to an address is answered again by whom it was for, and not by whom its
+// text names.
+func TestPosted(t *testing.T) {
+	v := newVillage(t)
+	var events []earshot.Event
+	synctest.Test(t, func(t *testing.T) {
+		var err error
+		events, err = v.lives(t.Context(), []deed{
+			{0, earshot.Desk, "ann", earshot.Presence{Here: true}},
+			{time.Second, earshot.Desk, "ann", earshot.Command{Name: earshot.PostTo, Args: "coder Earshot, tell me about the tides"}},
+			{8 * time.Second, earshot.Desk, "ann", earshot.Command{Name: earshot.PostTo, Args: "* hello"}},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	})
+	synctest.Test(t, func(t *testing.T) {
+		res, err := v.again(t.Context(), kept(t, events))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(res.Differences) > 0 || res.Same < 3 || res.Shift != 0 {
+			t.Errorf("of %d decisions %d are the same, at most %v apart:\n%s\nof:\n%s", res.Decisions, res.Same, res.Shift, differences(res), lines(events))
+		}
+	})
+}
+
 // histories are what people may do there.
 var histories = rapid.Custom(func(t *rapid.T) []deed {
 	words := []string{
@@ -217,6 +255,10 @@ var histories = rapid.Custom(func(t *rapid.T) []deed {
 		case 2:
 			d.body = earshot.Command{Name: rapid.SampledFrom([]string{"mute", "pause", "resume", "snooze", "note", "remind"}).Draw(t, "command"), Args: rapid.SampledFrom([]earshot.Text{"", "2s tea"}).Draw(t, "args")}
 		case 3:
+			if rapid.Bool().Draw(t, "posted") {
+				d.body = earshot.Command{Name: earshot.PostTo, Args: earshot.Text(rapid.SampledFrom([]string{"coder", "earshot", "*"}).Draw(t, "address") + " " + rapid.SampledFrom(words).Draw(t, "text"))}
+				break
+			}
 			d.body = earshot.Command{Name: "msg", Args: earshot.Text(rapid.SampledFrom([]string{"ann", "bob", "coder", "scout"}).Draw(t, "to") + ": " + rapid.SampledFrom(words).Draw(t, "text"))}
 		default:
 			d.body = earshot.Message{Text: earshot.Text(rapid.SampledFrom(words).Draw(t, "text"))}

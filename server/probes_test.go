@@ -90,7 +90,7 @@ func TestReady(t *testing.T) {
 		t.Errorf("it is %+v (%v), want ready", is, err)
 	}
 	h.mu.Lock()
-	h.underway = []api.Task{{Part: "journal", Text: "it is looked through"}}
+	h.underway = []api.Activity{{Part: "journal", Text: "it is looked through"}}
 	h.mu.Unlock()
 	if status, text := probe(t, at, "/readyz"); status != 200 || !strings.Contains(text, "it is looked through") {
 		t.Errorf("a prober is told %d %s, want that it is ready and what it does beside that", status, text)

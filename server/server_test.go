@@ -65,7 +65,7 @@ type house struct {
 	grown    chan struct{}
 	inside   int // sessions and outlets
 	ill      []api.Obstacle
-	underway []api.Task
+	underway []api.Activity
 
 	sessions []participants.Session // all that ever came
 }

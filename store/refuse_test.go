@@ -42,6 +42,8 @@ func TestRefused(t *testing.T) {
 		{"huge agent", with(func(e *earshot.Event) {
 			e.Body = earshot.Agent{Path: earshot.Path(long), Profile: &earshot.Profile{Prompt: earshot.Text(long)}}
 		}), "keeping an event: the path has 65537 bytes; at most 512 are kept\nthe prompt has 65537 bytes; at most 65536 are kept"},
+		{"huge workspace", with(func(e *earshot.Event) { e.Body = earshot.Agent{Profile: &earshot.Profile{Workspace: long}} }), "keeping an event: the name has 65537 bytes; at most 256 are kept"},
+		{"huge kind", with(func(e *earshot.Event) { e.Body = earshot.Withdrawal{Of: "1", Was: earshot.Kind(long)} }), "keeping an event: the kind has 65537 bytes; at most 256 are kept"},
 		{"huge use", with(func(e *earshot.Event) { e.Body = earshot.Use{Tool: long, Result: earshot.Text(long)} }), "keeping an event: the name has 65537 bytes; at most 256 are kept\nthe result has 65537 bytes; at most 65536 are kept"},
 		{"huge reminder", with(func(e *earshot.Event) { e.Body = earshot.Reminder{Text: earshot.Text(long)} }), "keeping an event: the reminder has 65537 bytes; at most 65536 are kept"},
 		{"huge in another way", with(func(e *earshot.Event) { e.Via = strings.Repeat("<", 8<<20) }), "keeping an event: it takes 50331867 bytes; at most 8388608 are kept"},

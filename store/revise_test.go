@@ -106,15 +106,15 @@ func TestWithdrawal(t *testing.T) {
 	stays := add(t, s, said("the harp stays"))[0]
 	revised := add(t, s, about(earshot.Revision{Of: m.ID, Text: "the glockenspiel plays"}))[0]
 	gone := add(t, s, about(earshot.Withdrawal{Of: m.ID, With: []earshot.EventID{"a lie"}}))[0]
-	if b := gone.Body.(earshot.Withdrawal); len(b.With) != 2 || b.With[0] != r.ID || b.With[1] != revised.ID {
-		t.Errorf("with it went %v, want %s and %s", b.With, r.ID, revised.ID)
+	if b := gone.Body.(earshot.Withdrawal); b.Was != earshot.KindMessage || len(b.With) != 2 || b.With[0] != r.ID || b.With[1] != revised.ID {
+		t.Errorf("a %s was taken back and with it went %v, want %s and %s", b.Was, b.With, r.ID, revised.ID)
 	}
 	late := about(earshot.Finding{Thought: "x", Text: "the xylophone was heard"})
 	late.Sources = []earshot.EventID{r.ID}
 	add(t, s, late)
 	again := add(t, s, about(earshot.Withdrawal{Of: m.ID}))[0]
-	if b := again.Body.(earshot.Withdrawal); len(b.With) != 0 {
-		t.Errorf("taken back again, %v went", b.With)
+	if b := again.Body.(earshot.Withdrawal); b.Was != earshot.KindMessage || len(b.With) != 0 {
+		t.Errorf("taken back again as a %s, %v went", b.Was, b.With)
 	}
 	if got, want := texts(everything(t, s)), "erased|erased|the harp stays|erased|withdrawal|erased|withdrawal"; got != want {
 		t.Errorf("there is %s, want %s", got, want)
@@ -138,7 +138,9 @@ func TestAReplyIsTakenBack(t *testing.T) {
 	reply := about(earshot.Reply{Turn: "t", About: m.ID, Outcome: earshot.Completed, Offered: "beside the glockenspiel", Heard: []earshot.Delivery{{Outlet: "console", Bytes: 23}}})
 	reply.Sources = []earshot.EventID{m.ID}
 	r := add(t, s, reply)[0]
-	add(t, s, about(earshot.Withdrawal{Of: r.ID}))
+	if b := add(t, s, about(earshot.Withdrawal{Of: r.ID, Was: "a lie"}))[0].Body.(earshot.Withdrawal); b.Was != earshot.KindReply {
+		t.Errorf("a %s was taken back, want a reply", b.Was)
+	}
 	if got, want := texts(everything(t, s)), "where is the xylophone?|erased|withdrawal"; got != want {
 		t.Errorf("there is %s, want %s", got, want)
 	}

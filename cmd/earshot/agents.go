@@ -88,7 +88,8 @@ func (a *app) agent(o agentAdmin, text string, past bool) (api.AgentInfo, error)
 		return api.AgentInfo{}, err
 	}
 	i := slices.IndexFunc(list, func(p api.AgentInfo) bool {
-		return string(p.Path) == text || text != "" && participants.Key(p.Name) == participants.Key(text)
+		key := participants.Key(text)
+		return string(p.Path) == text || text != "" && (participants.Key(p.Name) == key || participants.Key(p.Username) == key)
 	})
 	if i >= 0 {
 		return list[i], nil
@@ -105,12 +106,14 @@ func (a *app) agent(o agentAdmin, text string, past bool) (api.AgentInfo, error)
 
 // traits are what one can say about an agent.
 type traits struct {
+	Username    *string  `help:"A further name by which it is called in writing, which nobody else may have; empty means none." placeholder:"NAME"`
 	Description *string  `help:"What it is for, in one line, for people, other agents and itself." placeholder:"TEXT"`
 	Prompt      *string  `help:"The prompt that tells its model who it is; empty means the built-in one." placeholder:"TEXT"`
 	PromptFile  string   `help:"File with the prompt; - is standard input." placeholder:"FILE" type:"existingfile"`
 	Engine      *string  `help:"The name of an engine in executive.llm; empty means the default." placeholder:"NAME"`
 	Model       *string  `help:"A model of that engine; empty means the default." placeholder:"NAME"`
 	Room        []string `help:"Room where it sits; repeat for several rooms, or all." placeholder:"ROOM"`
+	Workspace   *string  `help:"The folder of its files, in one word; empty means the one at its path." placeholder:"WORD"`
 	Main        *bool    `help:"It answers there what is addressed to nobody in particular." negatable:""`
 	AutoReply   *bool    `help:"It calls the agent that it answers, so that their conversation goes on." negatable:""`
 }
@@ -120,7 +123,7 @@ const longestPrompt = 1 << 20
 
 // edit returns what the command line says.
 func (t traits) edit(a *app) (e agents.Edit, err error) {
-	e = agents.Edit{Description: t.Description, Engine: t.Engine, Model: t.Model, Main: t.Main, AutoReply: t.AutoReply}
+	e = agents.Edit{Username: t.Username, Description: t.Description, Engine: t.Engine, Model: t.Model, Workspace: t.Workspace, Main: t.Main, AutoReply: t.AutoReply}
 	if t.Prompt != nil {
 		text := earshot.Text(*t.Prompt)
 		e.Prompt = &text

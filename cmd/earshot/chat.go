@@ -224,7 +224,7 @@ func calling(p providers.Provider, s api.Status, to string) providers.Provider {
 	}
 	all := slices.Clone(s.Known)
 	for _, a := range s.Agents {
-		all = append(all, participants.Participant{ID: a.ID, Name: a.Name, Type: participants.Internal})
+		all = append(all, participants.Participant{ID: a.ID, Name: a.Name, Username: a.Username, Type: participants.Internal})
 	}
 	agent := s.Agent
 	for _, a := range s.Agents {

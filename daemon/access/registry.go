@@ -124,7 +124,7 @@ func (c RegistryBuilder) agents() []participants.Participant {
 	}
 	all := []participants.Participant{{ID: participants.Agent, Name: participants.OneLine(c.Executive.Name), Type: participants.Internal}}
 	for _, e := range c.Agents {
-		all = append(all, participants.Participant{ID: earshot.ParticipantID("agent/" + e.Name), Name: e.Name, Type: participants.Internal, Description: e.Description})
+		all = append(all, participants.Participant{ID: earshot.ParticipantID("agent/" + e.Name), Name: e.Name, Username: e.Username, Type: participants.Internal, Description: e.Description})
 	}
 	return all
 }

@@ -61,6 +61,7 @@ func PrintAgent(w io.Writer, p api.AgentInfo) {
 			fmt.Fprintf(w, "  %-13s %s\n", what, strings.ReplaceAll(terminal.Safe(is), "\n", "\n"+strings.Repeat(" ", 16)))
 		}
 	}
+	line("username", p.Username)
 	line("description", p.Description)
 	line("path", string(p.Path))
 	line("kind", string(p.Kind))
@@ -68,6 +69,7 @@ func PrintAgent(w io.Writer, p api.AgentInfo) {
 	line("rooms", RoomsText(p))
 	line("model", ModelText(p))
 	line("today", TodayText(p))
+	line("workspace", p.Workspace)
 	line("main", yesNo(p.Main))
 	line("auto_reply", yesNo(p.AutoReply))
 	if p.User != participants.Owner {

@@ -49,6 +49,9 @@ func PrintStatus(w io.Writer, s api.Status, now time.Time) error {
 	for _, u := range s.Underway {
 		fmt.Fprintf(w, "  · %s: %s\n", terminal.Safe(u.Part), terminal.Safe(u.Text))
 	}
+	if s.Work != "" {
+		fmt.Fprintf(w, "  · %s\n", terminal.Safe(s.Work))
+	}
 	if s.Today != nil {
 		fmt.Fprintf(w, "  Today: %s.\n", terminal.Safe(CostsText(*s.Today)))
 	}

@@ -47,11 +47,11 @@ func TestStatusOfFaults(t *testing.T) {
 	}
 }
 
-// TestStatusOfTasks: status says what is still done in the background.
+// TestStatusOfTasks: status says what is still done in the background, and what agents do beside the talk.
 func TestStatusOfTasks(t *testing.T) {
-	s := api.Status{RoomState: api.RoomState{Agent: "Earshot", Mode: earshot.Live}, Underway: []api.Task{{Part: "journal", Text: "cleaning up after forgetting: 40%"}}}
+	s := api.Status{RoomState: api.RoomState{Agent: "Earshot", Mode: earshot.Live}, Underway: []api.Activity{{Part: "journal", Text: "cleaning up after forgetting: 40%"}}, Work: "2 tasks; next by the clock Sat 07:30 UTC"}
 	var b strings.Builder
-	if err := health.PrintStatus(&b, s, time.Now()); err != nil || !strings.HasSuffix(b.String(), "\n  · journal: cleaning up after forgetting: 40%\n") {
+	if err := health.PrintStatus(&b, s, time.Now()); err != nil || !strings.HasSuffix(b.String(), "\n  · journal: cleaning up after forgetting: 40%\n  · 2 tasks; next by the clock Sat 07:30 UTC\n") {
 		t.Errorf("it says %s, %v", &b, err)
 	}
 }

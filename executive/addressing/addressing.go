@@ -89,7 +89,7 @@ func (r *Resolver) Direct(e *earshot.Event, who participants.Participant, text e
 	d := names.Direct(text, who.ID)
 	sits := r.Roster().Internal
 	for _, a := range r.People.Roster(r.Room).Internal {
-		if !(d.All && IsAmong(sits, a.ID)) && !slices.Contains(d.To, a.ID) && !BeginsWithName(text, a.Name) {
+		if !(d.All && IsAmong(sits, a.ID)) && !slices.Contains(d.To, a.ID) && !BeginsWithName(text, a.Name) && !BeginsWithName(text, a.Username) {
 			continue
 		}
 		if !slices.Contains(d.To, a.ID) {

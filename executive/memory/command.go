@@ -20,6 +20,9 @@ import (
 // mostListed is how many facts are listed at once: some screens.
 const mostListed = 100
 
+// readLater ends the answer when there is nothing to tell.
+const readLater = "what is said here is read when it has been quiet for a while."
+
 // An Access lets people and agents see and change what is remembered, each only what they may see. All
 // fields are required.
 type Access struct {
@@ -59,9 +62,15 @@ func (c Access) do(ctx context.Context, call command.Call) (string, error) {
 				told += "\nIn short, up to " + e.At.Local().Format("2006-01-02") + ": " + string(e.Body.(earshot.Summary).Text)
 			}
 		}
-		return told, nil
+		if told == "" && !asJSON {
+			return "I remember nothing yet; " + readLater, nil
+		}
+		return strings.TrimPrefix(told, "\n"), nil
 	case "find":
 		facts, _ := c.Index.Lookup(Query{Audience: call.Audience, Words: earshot.Text(rest), At: c.Now(), Bytes: mostListed * mostText})
+		if len(facts) == 0 && !asJSON {
+			return "I remember nothing of that; " + readLater, nil
+		}
 		return list(facts), nil
 	}
 	n, text, _ := strings.Cut(rest, " ")
@@ -143,9 +152,6 @@ func encode(all []Entry) string {
 
 // list tells facts to people.
 func (c Access) list(all []Entry) string {
-	if len(all) == 0 {
-		return "I remember nothing of that; what is said here is read when it has been quiet for a while."
-	}
 	var b strings.Builder
 	if n := len(all) - mostListed; n > 0 {
 		fmt.Fprintf(&b, "%d older ones are not shown; /memory find WORDS finds them.\n", n)

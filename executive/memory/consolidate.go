@@ -117,7 +117,7 @@ func (k *Consolidator) pass(ctx context.Context, set executive.Config, room Room
 			if err != nil {
 				return false, err
 			}
-			if len(events) == len(ids) && slices.ContainsFunc(events, func(e earshot.Event) bool { return k.IsPerson(e.Author) }) {
+			if len(events) == len(ids) && slices.ContainsFunc(events, func(e earshot.Event) bool { return Words(e) != "" && k.IsPerson(e.Author) }) {
 				return true, k.read(ctx, set, room, a, newPassage(events, k.Name))
 			}
 		}

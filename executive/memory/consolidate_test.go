@@ -319,6 +319,50 @@ func TestRead(t *testing.T) {
 	})
 }
 
+// TestCaptions: what a camera saw meanwhile is read with what was said, and what is remembered rests on it
+// and goes with it. Nothing is read for captions alone.
+func TestCaptions(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDen(t, t.TempDir(), lines)
+		sees := func(text earshot.Text) earshot.EventID {
+			kept, err := d.append(d.event("", public, earshot.Sight{Camera: "door", What: earshot.Captioned, Eyes: earshot.Clear, Text: text}))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return kept[0].ID
+		}
+		sees("A cat sits there.")
+		d.quiet()
+		if len(d.requests()) > 0 {
+			t.Errorf("a caption alone was read: %q", d.requests()[0].Messages[1].Text)
+		}
+		for i := range mostCaptions + 2 {
+			sees(earshot.Text(fmt.Sprintf("Somebody holds %d balls.", i)))
+		}
+		last := sees("Somebody holds a parcel.")
+		d.says("ann", annOnly, "That is the lamp")
+		d.quiet()
+		asked := d.requests()[0].Messages[1].Text
+		if strings.Contains(asked, "A cat") || strings.Count(asked, "balls") != mostCaptions-1 || !strings.Contains(asked, "The camera door saw: Somebody holds a parcel.") {
+			t.Errorf("the model was asked\n%s", asked)
+		}
+		if got := d.knows("ann"); !slices.Contains(got, "Somebody holds a parcel.") || len(d.knows("bob")) > 0 {
+			t.Errorf("Ann may know %q, Bob %q", got, d.knows("bob"))
+		}
+		if _, err := d.store.Forget(t.Context(), store.Selection{Events: []earshot.EventID{last}}, nil); err != nil {
+			t.Fatal(err)
+		}
+		d.close()
+		d.open()
+		d.quiet()
+		again := d.requests()[len(d.requests())-1].Messages[1].Text
+		if got := d.knows("ann"); slices.Contains(got, "Somebody holds a parcel.") || strings.Contains(again, "parcel") || !strings.Contains(again, "That is the lamp") {
+			t.Errorf("without the picture, Ann may know %q, after the model was asked\n%s", got, again)
+		}
+		d.close()
+	})
+}
+
 // TestReadLater: what gave way, or failed, is read later; what a model cannot answer counts as read
 // after the second attempt.
 func TestReadLater(t *testing.T) {

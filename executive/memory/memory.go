@@ -108,6 +108,14 @@ func Words(e earshot.Event) earshot.Text {
 	return ""
 }
 
+// caption returns what a model says is in a picture that a camera took; empty of anything else.
+func caption(e earshot.Event) earshot.Text {
+	if s, is := e.Body.(earshot.Sight); is && s.What == earshot.Captioned && e.Visibility.Scope == earshot.Public {
+		return s.Text
+	}
+	return ""
+}
+
 // line returns a text in one line of a prompt, at most so many bytes of it.
 func line[T ~string](text T, most int) string {
 	s := conversation.Escape(strings.Join(strings.Fields(strings.ToValidUTF8(string(text), "\uFFFD")), " "))

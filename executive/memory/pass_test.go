@@ -179,6 +179,17 @@ func TestCommand(t *testing.T) {
 	})
 }
 
+// TestNothingRemembered: whoever asks for nothing in particular is not told that nothing is known of it.
+func TestNothingRemembered(t *testing.T) {
+	c := Access{Index: NewIndex(), Now: time.Now}
+	for args, want := range map[earshot.Text]string{"": "I remember nothing yet; ", "all": "I remember nothing yet; ", "find walnuts": "I remember nothing of that; ", "--json": "", "--json find x": ""} {
+		got, err := c.Command(earshot.Desk).Do(t.Context(), command.Call{Args: args})
+		if err != nil || !strings.HasPrefix(got, want) || want == "" && got != "" {
+			t.Errorf("/memory %s says %q, %v", args, got, err)
+		}
+	}
+}
+
 // BenchmarkLookup: what a prompt waits for with 100,000 facts of 200 people in one room.
 func BenchmarkLookup(b *testing.B) {
 	x := NewIndex()

@@ -10,15 +10,15 @@ import (
 	"earshot"
 )
 
-// Projection keeps a table of which events were read for which summary. An event whose summary is erased
-// counts as unread again.
+// Projection keeps a table of which events were read for which summary, and of captions, which are read
+// with the words of their time. An event whose summary is erased counts as unread again.
 type Projection struct{}
 
 // Name implements [earshot.Projection].
 func (Projection) Name() string { return "memory" }
 
 // Version implements [earshot.Projection].
-func (Projection) Version() int { return 1 }
+func (Projection) Version() int { return 2 }
 
 // Create implements [earshot.Projection].
 func (Projection) Create(ctx context.Context, tx *sql.Tx) error {
@@ -27,11 +27,12 @@ func (Projection) Create(ctx context.Context, tx *sql.Tx) error {
 			sequence INTEGER PRIMARY KEY,
 			id       TEXT    NOT NULL UNIQUE,
 			room     TEXT    NOT NULL,
-			circle   TEXT    NOT NULL,
+			circle   TEXT    NOT NULL, -- 'seen' of captions
 			at       INTEGER NOT NULL,
 			pass     INTEGER -- the summary for which it was read
 		) STRICT;
 		CREATE INDEX unread ON reading (room, circle, sequence) WHERE pass IS NULL;
+		CREATE INDEX captions ON reading (room, at) WHERE circle = 'seen';
 		CREATE INDEX passes ON reading (pass) WHERE pass IS NOT NULL`)
 }
 
@@ -52,10 +53,14 @@ func (Projection) Apply(ctx context.Context, tx *sql.Tx, e earshot.Event) error 
 	case earshot.Tombstone:
 		return run(ctx, tx, `DELETE FROM reading WHERE sequence = ?1; UPDATE reading SET pass = NULL WHERE pass = ?1`, e.Sequence)
 	}
-	if Words(e) == "" {
+	name := circle(e.Visibility)
+	switch {
+	case caption(e) != "":
+		name = seen
+	case Words(e) == "":
 		return nil
 	}
-	return run(ctx, tx, `INSERT INTO reading (sequence, id, room, circle, at) VALUES (?, ?, ?, ?, ?)`, e.Sequence, e.ID, e.Room, circle(e.Visibility), e.At.UnixMilli())
+	return run(ctx, tx, `INSERT INTO reading (sequence, id, room, circle, at) VALUES (?, ?, ?, ?, ?)`, e.Sequence, e.ID, e.Room, name, e.At.UnixMilli())
 }
 
 func run(ctx context.Context, tx *sql.Tx, statement string, args ...any) error {
@@ -79,13 +84,23 @@ func column[T any](rows *sql.Rows, err error) (all []T, _ error) {
 	return all, rows.Err()
 }
 
+const (
+	seen         = "seen" // the circle of captions in the table, which no conversation has
+	mostCaptions = 8      // that are read with one stretch of a conversation, the newest
+)
+
 // Unread returns the oldest events of each conversation of a room that were not read yet, by a journal
-// that has the [Projection]: from since on, and at most n of each.
+// that has the [Projection]: from since on, and at most n of each, with the captions of pictures that
+// were taken meanwhile or in the minute before.
 func Unread(ctx context.Context, v earshot.View, room earshot.RoomID, since time.Time, n int) (circles [][]earshot.EventID, err error) {
-	names, err := column[string](v.QueryContext(ctx, `SELECT DISTINCT circle FROM reading WHERE room = ? AND pass IS NULL AND at > ?`, room, since.UnixMilli()))
+	names, err := column[string](v.QueryContext(ctx, `SELECT DISTINCT circle FROM reading WHERE room = ? AND circle <> 'seen' AND pass IS NULL AND at > ?`, room, since.UnixMilli()))
 	for _, name := range names {
-		ids, bad := column[earshot.EventID](v.QueryContext(ctx, `SELECT id FROM reading WHERE room = ? AND circle = ? AND pass IS NULL AND at > ? ORDER BY sequence LIMIT ?`,
-			room, name, since.UnixMilli(), n))
+		ids, bad := column[earshot.EventID](v.QueryContext(ctx, `
+			WITH words AS (SELECT id, at, sequence FROM reading WHERE room = ?1 AND circle = ?2 AND pass IS NULL AND at > ?3 ORDER BY sequence LIMIT ?4),
+				pictures AS (SELECT id, at, sequence FROM reading WHERE room = ?1 AND circle = 'seen'
+					AND at BETWEEN (SELECT min(at) FROM words) - ?5 AND (SELECT max(at) FROM words) ORDER BY at DESC LIMIT ?6)
+			SELECT id FROM (SELECT * FROM words UNION ALL SELECT * FROM pictures) ORDER BY sequence`,
+			room, name, since.UnixMilli(), n, time.Minute.Milliseconds(), mostCaptions))
 		if bad != nil {
 			return nil, bad
 		}

@@ -79,7 +79,7 @@ type ToolContext struct {
 // For returns the context of the agent at a seat that answers q: in its own turn, or if by is not
 // nil in that of by, which asks it.
 func (t *ToolTurn) For(q *question.Question, by *ToolContext, a earshot.Audience) *ToolContext {
-	c := &ToolContext{ToolTurn: t, Question: q, Agent: q.Seat.Record, Home: q.Seat.Path, Askers: q.Askers, Audience: a}
+	c := &ToolContext{ToolTurn: t, Question: q, Agent: q.Seat.Record, Home: q.Seat.Home(), Askers: q.Askers, Audience: a}
 	if by != nil {
 		c.Depth = by.Depth + 1
 		if q.Seat.Kind.Below() {

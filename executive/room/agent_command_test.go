@@ -38,7 +38,7 @@ func TestAgentCommand(t *testing.T) {
 			{"bob", "add Coder", "error: only operators of this earshot can add, change and end agents; ask one, or if you are one: /identity NAME", "{}"},
 			{"bob", "help", "  /agent add NAME TEXT          adds an agent; the text says what it is for\n", "{}"},
 			{"bob", "dance Coder", "error: there is no /agent dance; you can write:\n  /agent  ", "{}"},
-			{"ann", "HELP me", "  /agent change NAME KEY TEXT   changes an agent; the key is name, description, ", "{}"},
+			{"ann", "HELP me", "  /agent change NAME KEY TEXT   changes an agent; the key is name, username, description, ", "{}"},
 			{"ann", "add", "error: the name of the agent is missing", "{}"},
 			{"ann", `add "" writes programs`, "error: the name of the agent is missing", "{}"},
 			{"ann", "add Coder writes programs, in Go", `Write @Coder to call it.`, `{"act":"created","edit":{"name":"Coder","description":"writes programs, in Go"}}`},

@@ -456,6 +456,27 @@ func (w *workers) Finish(_ context.Context, _, id earshot.ParticipantID) error {
 	return nil
 }
 
+// TestWorkspace: an agent with a workspace works there, and so does an agent that it makes.
+func TestWorkspace(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h, s := newHouse(), new(shelf)
+		h.tools, h.staff = s.table(), new(workers)
+		h.model.Rules = []llmtest.Rule{
+			calls("Earshot", "look it up", "delegate", `{"task":"find the answer"}`), after("Earshot", "forty-two", "It is forty-two."),
+			calls("Earshot", "do it alone", "read_file", `{}`), after("Earshot", "", "It is done."),
+			calls("", "find the answer", "read_file", `{}`), after("", "", "forty-two"),
+		}
+		c, works := man(t, h), record("agent", "Earshot")
+		works.User, works.Workspace = "owner", "notes"
+		c.seats(works, record("scout", "Scout"))
+		c.must(t, "ann", "@Earshot do it alone", time.Second)
+		c.must(t, "ann", "@Earshot look it up", time.Second)
+		if want := []string{"/agent/owner/notes {}", "/agent/owner/notes {}"}; !slices.Equal(s.read, want) {
+			t.Errorf("they worked with %q, want %q", s.read, want)
+		}
+	})
+}
+
 // TestDelegating: an agent gives a task to an agent made for it. The new agent knows nothing else,
 // works with the first agent's files, and ends when the task is done, and also when it is cut off.
 func TestDelegating(t *testing.T) {

@@ -43,8 +43,8 @@ func (r *Runner) Tool() tool.Tool {
 	type every struct {
 		Every string `json:"every"`
 	}
-	return tool.New(ToolName, "Have something done again and again by the clock, for the person you are answering.",
-		`{"type":"object","properties":{"every":{"type":"string","description":"when and what, such as: weekday at 7:30 tell me what is due; or list; or cancel 2"}},"required":["every"],"additionalProperties":false}`,
+	return tool.New(ToolName, "Have something done regularly by the clock, for the person you are answering.",
+		`{"type":"object","properties":{"every":{"type":"string","description":"such as: weekday at 7:30 tell me what is due; list; cancel 2"}},"required":["every"],"additionalProperties":false}`,
 		participants.UseTools, func(ctx context.Context, s tool.Scope, given every) (a tool.Answer, err error) {
 			if len(s.Askers) != 1 {
 				return a, errors.New("it is not certain who asks; one person must ask alone")
@@ -88,7 +88,7 @@ func (r *Runner) every(ctx context.Context, by participants.Participant, e earsh
 		answer, err = r.change(ctx, known[i], verb)
 		return answer, known[i : i+1], err
 	default:
-		e.ID, e.At, e.To = r.NewID(), r.Now(), []earshot.ParticipantID{by.ID}
+		e.ID, e.At, e.To = r.NewID(), r.Now(), []earshot.ParticipantID{by.Reader()}
 		err = r.set(ctx, by, e, strings.TrimPrefix(words, "add "), len(all))
 	}
 	if err != nil {
@@ -140,7 +140,7 @@ func (r *Runner) set(ctx context.Context, by participants.Participant, e earshot
 		return err
 	}
 	e.Body = s
-	if _, err := r.order(Entry{Schedule: s, Event: e, For: by.ID}, t.Next(r.Now())); err != nil { // who may not have it done hears so at once
+	if _, err := r.order(Entry{Schedule: s, Event: e, For: by.Reader()}, t.Next(r.Now())); err != nil { // who may not have it done hears so at once
 		return err
 	}
 	defer r.nudge()
@@ -159,6 +159,10 @@ func (r *Runner) option(s *earshot.Schedule, word string) (is bool, err error) {
 	case "jitter":
 		s.Jitter, err = time.ParseDuration(value)
 		ok = err == nil && s.Jitter >= 0 && s.Jitter <= 24*time.Hour
+	case "tools":
+		s.Tools = strings.Split(value, ",")
+	case "room": // where it is told; otherwise it is the one in which it is set
+		s.Quiet, ok = true, value == "none"
 	case "zone":
 		s.Zone = value
 	case "until": // a day, to its end
@@ -176,7 +180,7 @@ func (r *Runner) option(s *earshot.Schedule, word string) (is bool, err error) {
 		return false, nil
 	}
 	if !ok || value == "" {
-		return true, fmt.Errorf("%s cannot be %q; write missed=skip, once or all, overlap=skip or queue, jitter=10m, zone=Europe/Berlin, until=2027-01-31, tokens=5000", key, value)
+		return true, fmt.Errorf("%s cannot be %q; write missed=skip, once or all, overlap=skip or queue, jitter=10m, zone=Europe/Berlin, until=2027-01-31, tokens=5000, tools=list_files,read_file or none, room=none", key, value)
 	}
 	return true, nil
 }
@@ -191,7 +195,7 @@ func (r *Runner) change(ctx context.Context, e Entry, verb string) (string, erro
 		if e.Last != "" && r.Tasks.Open(ctx, e.Last) {
 			return "", errors.New("it cannot run now, because the run before is not over")
 		}
-		s, err := r.do(ctx, e, Deed{Act: earshot.ScheduleRan, Due: r.Now()})
+		s, err := r.do(ctx, e, Action{Act: earshot.ScheduleRan, Due: r.Now()})
 		if err == nil && s.Act != earshot.ScheduleRan {
 			err = errors.New(string(s.Text))
 		}

@@ -46,7 +46,7 @@ type Runner struct {
 	Log      *slog.Logger
 	Nudged   chan struct{} // with room for one; has Run read the schedules again
 
-	marks map[earshot.EventID]Mark // of Run alone
+	states map[earshot.EventID]RunState // of Run alone
 }
 
 func (r *Runner) nudge() {
@@ -84,12 +84,12 @@ func (r *Runner) turn(ctx context.Context) (again time.Time, err error) {
 			return slices.ContainsFunc(all, func(e Entry) bool { return e.Path == p })
 		})
 	}
-	marks := make(map[earshot.EventID]Mark)
+	states := make(map[earshot.EventID]RunState)
 	for _, e := range all {
 		t, bad := NewTimetable(e.Spec, e.Zone) // the machine may have lost a zone
-		var d Deed
+		var d Action
 		if bad == nil && r.Settings().Enabled {
-			d, marks[e.Event.ID] = e.Step(t, r.Now(), e.Last != "" && r.Tasks.Open(ctx, e.Last), r.marks[e.Event.ID])
+			d, states[e.Event.ID] = e.Step(t, r.Now(), e.Last != "" && r.Tasks.Open(ctx, e.Last), r.states[e.Event.ID])
 		}
 		if d.Act != "" {
 			_, bad = r.do(ctx, e, d)
@@ -102,22 +102,54 @@ func (r *Runner) turn(ctx context.Context) (again time.Time, err error) {
 			again = d.Due
 		}
 	}
-	r.marks = marks
+	r.states = states
 	return again, err
 }
 
-// entries returns the schedules of somebody, or all.
-func (r *Runner) entries(ctx context.Context, whose earshot.ParticipantID) (all []Entry, err error) {
+// entries returns the schedules of somebody, or all. What others set who turned out to be the same person
+// comes last, with the next numbers.
+func (r *Runner) entries(ctx context.Context, whose earshot.ParticipantID) (own []Entry, err error) {
+	var all, merged []Entry
 	err = r.Journal.Look(ctx, func(v earshot.View) (err error) {
-		all, err = read(ctx, v, `?1 = '' OR whose = ?1`, string(whose))
+		all, err = read(ctx, v, `'' = ?`, "")
 		return err
 	})
-	return all, err
+	if whose == "" {
+		return all, err
+	}
+	for _, e := range all {
+		if e.For == whose {
+			own = append(own, e)
+		} else if is, _ := r.Person(e.For); is.ID == whose {
+			merged = append(merged, e)
+		}
+	}
+	for _, e := range merged {
+		e.N = 1
+		if n := len(own); n > 0 {
+			e.N = own[n-1].N + 1
+		}
+		own = append(own, e)
+	}
+	return own, err
+}
+
+// Next returns when something is done next in a room, as far as an audience may know; zero if nothing is.
+func (r *Runner) Next(ctx context.Context, a earshot.Audience) (next time.Time, err error) {
+	all, err := r.entries(ctx, "")
+	for _, e := range all {
+		if t, err := NewTimetable(e.Spec, e.Zone); err == nil && !e.Paused && e.known(a) && r.Settings().Enabled {
+			if at := t.Next(r.Now()); next.IsZero() || at.Before(next) {
+				next = at
+			}
+		}
+	}
+	return next, err
 }
 
 // do does something about a schedule, if it still stands as it did. A run that cannot be is skipped, and its
 // person is told why, once.
-func (r *Runner) do(ctx context.Context, e Entry, d Deed) (earshot.Schedule, error) {
+func (r *Runner) do(ctx context.Context, e Entry, d Action) (earshot.Schedule, error) {
 	s := earshot.Schedule{Act: d.Act, Of: e.Event.ID, Due: d.Due, Text: d.Why}
 	var run []earshot.Event
 	var refused error
@@ -144,7 +176,7 @@ func (r *Runner) do(ctx context.Context, e Entry, d Deed) (earshot.Schedule, err
 		r.Tasks.Wake()
 	}
 	if refused != nil && s.Text != e.Why {
-		tells := r.event(e, earshot.Reminder{Act: earshot.Created, Due: r.Now(), Text: "what you wanted " + e.When + " cannot be done: " + s.Text})
+		tells := r.event(e, earshot.Reminder{Act: earshot.Created, Due: r.Now(), Text: "what you wanted " + earshot.Text(e.Often()) + " cannot be done: " + s.Text})
 		tells.Author = r.Main(tells.Room)
 		return s, r.Keep(ctx, tells)
 	}
@@ -159,7 +191,7 @@ func (r *Runner) order(e Entry, due time.Time) (earshot.Event, error) {
 	}
 	return r.Tasks.New(by, earshot.Event{
 		Room: e.Event.Room, Visibility: e.Event.Visibility, Sources: append(slices.Clone(e.Event.Sources), e.Event.ID),
-		Body: earshot.Task{Text: e.Text, Path: e.Path, Engine: e.Engine, Model: e.Model, Budget: e.Budget, Schedule: e.Event.ID, Due: due},
+		Body: earshot.Task{Text: e.Text, Path: e.Path, Engine: e.Engine, Model: e.Model, Budget: e.Budget, Tools: e.Tools, Quiet: e.Quiet, Schedule: e.Event.ID, Due: due},
 	})
 }
 

@@ -35,16 +35,21 @@ type house struct {
 
 	mu      sync.Mutex
 	n       int
-	wrong   time.Duration // by how much the clock is
-	open    bool          // tasks are never over
-	refuses string        // why no task can be made
-	gone    bool          // nobody is known any more
+	wrong   time.Duration                 // by how much the clock is
+	open    bool                          // tasks are never over
+	runs    map[earshot.EventID]time.Time // when the tasks were due that are runs
+	evening bool                          // tasks last for minutes
+	refuses string                        // why no task can be made
+	gone    bool                          // nobody is known any more
 	at      func(stage string)
+	dead    bool // nothing is put on record any more
+	kept    int  // what was put on record, or tried
+	fails   int  // the number of that which fails, if below 0 after it is on record
 	set     executive.Schedule
 }
 
 func newHouse(t *testing.T, dir string, n int) *house {
-	h := &house{t: t, dir: dir, n: n, set: executive.DefaultConfig().Schedule}
+	h := &house{t: t, dir: dir, n: n, runs: make(map[earshot.EventID]time.Time), set: executive.DefaultConfig().Schedule}
 	h.set.Zone = "UTC"
 	s, err := store.Open(t.Context(), store.Config{Directory: dir, NewID: h.id, Log: slog.New(slog.DiscardHandler), Projections: []earshot.Projection{Projection{}}})
 	if err != nil {
@@ -62,7 +67,7 @@ func newHouse(t *testing.T, dir string, n int) *house {
 		Retire: func(context.Context, earshot.PathKind, func(earshot.Path) bool) {},
 		Main:   func(earshot.RoomID) earshot.ParticipantID { return main },
 		Keep:   func(ctx context.Context, e earshot.Event) error { _, err := s.Append(ctx, e); return err },
-		Now:    func() time.Time { h.mu.Lock(); defer h.mu.Unlock(); return time.Now().Add(h.wrong) },
+		Now:    func() time.Time { h.mu.Lock(); defer h.mu.Unlock(); return time.Now().Add(h.wrong).UTC() },
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup
@@ -92,9 +97,29 @@ func (h *house) id() earshot.EventID {
 // Do implements the journal.
 func (h *house) Do(ctx context.Context, decide func(earshot.View) ([]earshot.Event, error)) ([]earshot.Event, error) {
 	h.reach("decided")
+	before, after := h.writes()
+	if before != nil {
+		return nil, before
+	}
 	kept, err := h.store.Do(ctx, decide)
 	h.reach("kept")
-	return kept, err
+	return kept, cmp.Or(err, after)
+}
+
+// writes counts what is put on record, and returns errors for before and after.
+func (h *house) writes() (before, after error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.kept++
+	switch {
+	case h.dead:
+		return errors.New("the program has ended"), nil
+	case h.fails == h.kept:
+		return errors.New("the disk is full"), nil
+	case h.fails == -h.kept:
+		return nil, errors.New("the disk does not answer")
+	}
+	return nil, nil
 }
 
 func (h *house) Look(ctx context.Context, f func(earshot.View) error) error {
@@ -120,8 +145,10 @@ func (h *house) New(by participants.Participant, draft earshot.Event) (earshot.E
 	}
 	t, _ := draft.Body.(earshot.Task)
 	t.Act = earshot.Created
+	id := h.id()
+	h.change(func() { h.runs[id] = t.Due })
 	return earshot.Event{
-		ID: h.id(), At: h.Now(), Room: draft.Room, From: earshot.Handle{Provider: "earshot", ID: "task"}, Author: main, To: []earshot.ParticipantID{by.ID},
+		ID: id, At: h.Now(), Room: draft.Room, From: earshot.Handle{Provider: "earshot", ID: "task"}, Author: main, To: []earshot.ParticipantID{by.ID},
 		Visibility: draft.Visibility, Sources: draft.Sources, Body: t,
 	}, nil
 }
@@ -130,10 +157,14 @@ func (h *house) New(by participants.Participant, draft earshot.Event) (earshot.E
 func (h *house) Wake() { h.reach("woken") }
 
 // Open implements [Tasks].
-func (h *house) Open(context.Context, earshot.EventID) bool {
+func (h *house) Open(_ context.Context, id earshot.EventID) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.open
+	lasts := 5 * time.Minute
+	if h.runs[id].Hour() == 18 { // of the evenings
+		lasts = 70 * time.Minute
+	}
+	return h.open || time.Now().Add(h.wrong).Sub(h.runs[id]) < lasts && h.evening
 }
 
 // change changes the house while it runs.
@@ -166,8 +197,11 @@ func (h *house) told() (all []string) {
 		case earshot.Task:
 			all = append(all, "task "+b.Due.UTC().Format("2 15:04"))
 		case earshot.Schedule:
-			if b.Act == earshot.ScheduleSkipped {
+			switch {
+			case b.Act == earshot.ScheduleSkipped:
 				all = append(all, "skipped "+b.Due.UTC().Format("2 15:04"))
+			case b.Act == earshot.Ended && h.evening:
+				all = append(all, "ended")
 			}
 		case earshot.Reminder:
 			all = append(all, "says "+string(b.Text))
@@ -191,7 +225,7 @@ func TestEvery(t *testing.T) {
 		for _, tt := range []struct{ by, words, want string }{
 			{"ann", "", "There are no schedules; /every weekday at 7:30 WHAT sets one."},
 			{"ann", "weekday at 7:30, tell me what is due", "Set as number 1  weekday at 7:30: tell me what is due (next Mon 2000-01-03 07:30 UTC)"},
-			{"ann", "add 2 hours zone=Asia/Tokyo missed=all jitter=10m model=m tokens=500 private to look for mail", "Set as number 2  2 hours: look for mail (next Sat 2000-01-01 10:00 JST)"},
+			{"ann", "add 2 hours zone=Asia/Tokyo missed=all jitter=10m model=m tokens=500 tools=none room=none private to look for mail", "Set as number 2  2 hours: look for mail (next Sat 2000-01-01 10:00 JST)"},
 			{"bob", "day until=friday lock up", "Set as number 1  day: lock up (next Sat 2000-01-01 09:00 UTC)"},
 			{"ann", "list", "1  weekday at 7:30: tell me what is due (next Mon 2000-01-03 07:30 UTC)\n2  2 hours: look for mail (next Sat 2000-01-01 10:00 JST)"},
 			{"ann", "pause 1", "It is paused."},
@@ -204,6 +238,8 @@ func TestEvery(t *testing.T) {
 			{"bob", "day", "error: say what is to be done"},
 			{"bob", "day missed=never go", `error: missed cannot be "never"; write missed=skip, once or all`},
 			{"bob", "day until=1999-12-01 go", `error: until cannot be`},
+			{"bob", "day room=kitchen go", `error: room cannot be "kitchen"; write missed=skip`},
+			{"bob", "day tools= go", `error: tools cannot be ""`},
 			{"bob", "day zone=Mars/Olympus go", `error: there is no time zone "Mars/Olympus" here`},
 			{"bob", "30 7 31 2 * go", "error: \"30 7 31 2 *\" is never"},
 			{string(participants.Generic), "day go", "error: a schedule needs somebody"},
@@ -216,7 +252,7 @@ func TestEvery(t *testing.T) {
 			t.Errorf("it shows %q", got)
 		}
 		all, err := h.entries(t.Context(), "ann")
-		if err != nil || len(all) != 2 || all[1].Model != "m" || all[1].Budget.Tokens != 500 || all[1].Event.Visibility.Scope != earshot.Private {
+		if err != nil || len(all) != 2 || all[1].Model != "m" || all[1].Budget.Tokens != 500 || !all[1].Quiet || !slices.Equal(all[1].Tools, []string{"none"}) || all[1].Event.Visibility.Scope != earshot.Private {
 			t.Errorf("Ann has %+v, %v", all, err)
 		}
 		h.change(func() { h.set.Most = 2 })
@@ -264,11 +300,11 @@ func TestRuns(t *testing.T) {
 		h.expect(want...)
 		h.change(func() { h.open, h.refuses = false, "you may not have tools used" })
 		h.wait(2 * time.Hour)
-		want = append(want, "skipped 2 04:00", "says what you wanted hour cannot be done: you may not have tools used", "skipped 2 05:00")
+		want = append(want, "skipped 2 04:00", "says what you wanted every hour cannot be done: you may not have tools used", "skipped 2 05:00")
 		h.expect(want...)
 		h.change(func() { h.refuses, h.gone = "", true })
 		h.wait(time.Hour)
-		want = append(want, "skipped 2 06:00", "says what you wanted hour cannot be done: whoever set it is not known any more")
+		want = append(want, "skipped 2 06:00", "says what you wanted every hour cannot be done: whoever set it is not known any more")
 		h.expect(want...)
 		if got := h.every("ann", "run 1"); got != "error: whoever set it is not known any more" {
 			t.Error(got)
@@ -293,32 +329,84 @@ func TestRuns(t *testing.T) {
 	})
 }
 
-// TestCrash: a program that ends before or after any step of a run goes on with each run once.
+// evenings are what becomes of a schedule for every hour in which the run of six o'clock lasts until after seven, the machine sleeps
+// for hours, and the last run comes: for missed and overlap.
+var evenings = []struct{ missed, overlap, want string }{
+	{MissedAll, OverlapSkip, "task 1 17:00, task 1 18:00, task 1 19:00, task 1 20:00, task 1 21:00, task 1 22:00, task 1 23:00, ended"},
+	{MissedOnce, OverlapQueue, "task 1 17:00, task 1 18:00, task 1 19:00, task 1 22:00, task 1 23:00, ended"},
+	{MissedSkip, OverlapSkip, "task 1 17:00, task 1 18:00, skipped 1 19:00, skipped 1 22:00, task 1 23:00, ended"},
+}
+
+// pass lets an evening pass, and returns what is on record of it, and whether it came to the moment
+// before which prepare disturbed it. If the house is dead then, it goes on at left in another.
+func pass(t *testing.T, missed, overlap, left string, prepare func(*house), came func(*house) bool) (string, bool) {
+	time.Sleep(16 * time.Hour)
+	h := newHouse(t, t.TempDir(), 0)
+	defer func() { h.close() }()
+	h.every("ann", "hour until=2000-01-01 missed="+missed+" overlap="+overlap+" look")
+	h.change(func() { h.kept = 0 })
+	prepare(h)
+	for n := 1; n < 330; n++ {
+		h.change(func() {
+			h.evening = true
+			if n == 215 {
+				h.wrong = 165 * time.Minute // until 22:20
+			}
+		})
+		h.wait(time.Minute)
+		if h.dead {
+			h.close()
+			dead := h
+			h = newHouse(t, left, 1000)
+			h.change(func() { h.wrong, h.runs, h.evening = dead.wrong, dead.runs, true })
+			h.nudge()
+			synctest.Wait()
+		}
+	}
+	return strings.Join(h.told(), ", "), came(h)
+}
+
+// TestCrash: a program that ends before or after any step goes on with each run once.
 func TestCrash(t *testing.T) {
-	for _, overlap := range []string{OverlapSkip, OverlapQueue} {
-		for _, stage := range []string{"decided", "kept", "woken"} {
-			for nth := 1; nth <= 3; nth++ {
-				t.Run(fmt.Sprint(overlap, stage, nth), func(t *testing.T) {
-					synctest.Test(t, func(t *testing.T) {
-						h, left, n := newHouse(t, t.TempDir(), 0), filepath.Join(t.TempDir(), "left"), nth
-						h.every("ann", "hour missed=all overlap="+overlap+" look")
+	for _, tt := range evenings {
+		for nth, comes := 0, true; comes; nth++ {
+			t.Run(fmt.Sprint(tt.missed, nth), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					left, n := filepath.Join(t.TempDir(), "left"), nth
+					var got string
+					got, comes = pass(t, tt.missed, tt.overlap, left, func(h *house) {
 						h.change(func() {
-							h.at = func(at string) {
-								if at == stage {
-									if n--; n == 0 {
-										if err := os.CopyFS(left, os.DirFS(h.dir)); err != nil {
-											t.Error(err)
-										}
+							h.at = func(string) {
+								if n--; n == 0 {
+									h.change(func() { h.dead = true })
+									if err := os.CopyFS(left, os.DirFS(h.dir)); err != nil {
+										t.Error(err)
 									}
 								}
 							}
 						})
-						h.wait(3*time.Hour + 10*time.Minute)
-						h.close()
-						again := newHouse(t, left, 1000)
-						defer again.close()
-						again.wait(time.Hour)
-						again.expect("task 1 01:00", "task 1 02:00", "task 1 03:00", "task 1 04:00")
+					}, func(*house) bool { return n <= 0 })
+					if got != tt.want {
+						t.Errorf("on record is %q, want %q", got, tt.want)
+					}
+				})
+			})
+		}
+	}
+}
+
+// TestRefusals: whatever the journal refuses once, or keeps and cannot say so, the same holds.
+func TestRefusals(t *testing.T) {
+	for _, tt := range evenings {
+		for _, sign := range []int{1, -1} {
+			for nth, comes := 1, true; comes; nth++ {
+				t.Run(fmt.Sprint(tt.missed, sign*nth), func(t *testing.T) {
+					synctest.Test(t, func(t *testing.T) {
+						var got string
+						got, comes = pass(t, tt.missed, tt.overlap, "", func(h *house) { h.change(func() { h.fails = sign * nth }) }, func(h *house) bool { return h.kept >= nth })
+						if got != tt.want {
+							t.Errorf("on record is %q, want %q", got, tt.want)
+						}
 					})
 				})
 			}

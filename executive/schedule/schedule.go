@@ -52,23 +52,23 @@ type Entry struct {
 	Why    earshot.Text    // the run that was due last was skipped; else empty
 }
 
-// A Mark is what is known of a schedule only while the program runs.
-type Mark struct {
+// A RunState is what is known of a schedule only while the program runs.
+type RunState struct {
 	waits bool      // a run that was due waits for the one before
 	since time.Time // the cursor instead of one that is far ahead of the clock
 }
 
-// A Deed is what has to be done about a schedule.
-type Deed struct {
+// An Action is what has to be done about a schedule.
+type Action struct {
 	Act earshot.Act // ScheduleRan, ScheduleSkipped or Ended; empty if it is nothing
 	Due time.Time   // the run that it is; if there is nothing to do, when there is
 	Why earshot.Text
 }
 
 // Step returns what has to be done about a schedule first. open says that the run before is not over.
-func (e Entry) Step(t Timetable, now time.Time, open bool, m Mark) (Deed, Mark) {
+func (e Entry) Step(t Timetable, now time.Time, open bool, m RunState) (Action, RunState) {
 	if e.Paused {
-		return Deed{}, Mark{}
+		return Action{}, RunState{}
 	}
 	cursor := e.Cursor
 	if !cursor.After(now.Add(setBack)) {
@@ -96,28 +96,31 @@ func (e Entry) Step(t Timetable, now time.Time, open bool, m Mark) (Deed, Mark) 
 	}
 	if len(missed) == 0 {
 		next := t.Next(cursor)
-		if next.IsZero() || !e.Until.IsZero() && next.After(e.Until) {
-			return Deed{Act: earshot.Ended}, m
+		switch ends := next.IsZero() || !e.Until.IsZero() && next.After(e.Until); {
+		case ends && open: // it would take its last run with it
+			return Action{}, m
+		case ends:
+			return Action{Act: earshot.Ended}, m
 		}
-		return Deed{Due: next.Add(delay)}, m
+		return Action{Due: next.Add(delay)}, m
 	}
 	due := missed[len(missed)-1]
 	onTime := now.Sub(due.Add(delay)) <= punctual
 	switch {
 	case open && (e.Overlap == OverlapQueue || e.Missed == MissedAll):
 		m.waits = m.waits || onTime
-		return Deed{}, m
+		return Action{}, m
 	case open:
-		return Deed{Act: earshot.ScheduleSkipped, Due: due, Why: "the run before was not over"}, m
+		return Action{Act: earshot.ScheduleSkipped, Due: due, Why: "the run before was not over"}, m
 	case e.Missed == MissedAll && len(missed) > mostMissed:
-		return Deed{Act: earshot.ScheduleSkipped, Due: missed[0], Why: "too many were missed"}, m
+		return Action{Act: earshot.ScheduleSkipped, Due: missed[0], Why: "too many were missed"}, m
 	case e.Missed == MissedAll:
-		return Deed{Act: earshot.ScheduleRan, Due: missed[0]}, m
+		return Action{Act: earshot.ScheduleRan, Due: missed[0]}, m
 	case e.Missed == MissedSkip && !onTime && !m.waits:
-		return Deed{Act: earshot.ScheduleSkipped, Due: due, Why: "earshot did not run then"}, m
+		return Action{Act: earshot.ScheduleSkipped, Due: due, Why: "earshot did not run then"}, m
 	}
 	m.waits = false
-	return Deed{Act: earshot.ScheduleRan, Due: due}, m
+	return Action{Act: earshot.ScheduleRan, Due: due}, m
 }
 
 // delay is by how much all runs of a schedule are late on purpose: it follows from its ID, so that a

@@ -16,13 +16,13 @@ var noon = time.Date(2026, 11, 27, 12, 0, 0, 0, time.UTC)
 
 // follow has a schedule of every hour step at some times, until nothing is left to do at each. open says
 // when the run before is not over. It returns what was done.
-func follow(t interface{ Fatalf(string, ...any) }, e *Entry, m *Mark, open bool, now time.Time) (done []string) {
+func follow(t interface{ Fatalf(string, ...any) }, e *Entry, m *RunState, open bool, now time.Time) (done []string) {
 	table, err := NewTimetable(e.Spec, "UTC")
 	if err != nil {
 		t.Fatalf("%v", err)
 	}
 	for range 100 {
-		var d Deed
+		var d Action
 		if d, *m = e.Step(table, now, open, *m); d.Act == "" {
 			return done
 		}
@@ -69,7 +69,8 @@ func TestStep(t *testing.T) {
 		{"set back by an hour", earshot.Schedule{}, []look{{"2h", false}, {"1h", false}, {"2h", false}, {"3h", false}}, "ran 27 14:00, ran 27 15:00"},
 		{"set forward and back", earshot.Schedule{}, []look{{"1h", false}, {"240h30m", false}, {"1h30m", false}, {"2h", false}, {"3h", false}}, "ran 27 13:00, ran 7 12:00, ran 27 14:00, ran 27 15:00"},
 		{"set back further and further", earshot.Schedule{}, []look{{"240h", false}, {"100h30m", false}, {"10m", false}, {"1h", false}}, "ran 7 12:00, ran 27 13:00"},
-		{"up to its end", earshot.Schedule{Until: noon.Add(2 * time.Hour)}, []look{{"1h", false}, {"2h", true}, {"2h1m", false}}, "ran 27 13:00, skipped 27 14:00, ended, ended"},
+		{"up to its end", earshot.Schedule{Until: noon.Add(2 * time.Hour)}, []look{{"1h", false}, {"2h", true}, {"2h1m", false}}, "ran 27 13:00, skipped 27 14:00, ended"},
+		{"its last run goes on", earshot.Schedule{Until: noon.Add(2 * time.Hour)}, []look{{"2h1m", true}, {"50h", true}, {"51h", false}}, "skipped 27 14:00, ended"},
 		{"asleep at its end", earshot.Schedule{Until: noon.Add(2 * time.Hour)}, []look{{"50h", false}}, "ran 27 14:00, ended"},
 		{"with jitter", earshot.Schedule{Jitter: time.Hour}, []look{{"1h", false}, {"1h59m59s", false}, {"2h1s", false}}, "ran 27 13:00"},
 	} {
@@ -78,11 +79,11 @@ func TestStep(t *testing.T) {
 				tt.is.Spec = "0 * * * *"
 			}
 			e := &Entry{Schedule: tt.is, Event: earshot.Event{ID: "s"}, Cursor: noon}
-			var m Mark
+			var m RunState
 			var all []string
 			for _, l := range tt.when {
 				if l.at == "restart" {
-					m = Mark{}
+					m = RunState{}
 					continue
 				}
 				since, err := time.ParseDuration(l.at)
@@ -97,7 +98,7 @@ func TestStep(t *testing.T) {
 		})
 	}
 	paused := Entry{Schedule: earshot.Schedule{Spec: "0 * * * *"}, Cursor: noon, Paused: true}
-	if done := follow(t, &paused, new(Mark), false, noon.Add(100*time.Hour)); len(done) > 0 {
+	if done := follow(t, &paused, new(RunState), false, noon.Add(100*time.Hour)); len(done) > 0 {
 		t.Errorf("paused it did %q", done)
 	}
 }
@@ -122,11 +123,11 @@ func TestAnyClock(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var m Mark
+		var m RunState
 		done, now, newest := noon, noon, noon
 		look := func(open bool) {
 			for range 200 {
-				var d Deed
+				var d Action
 				d, m = e.Step(table, now, open, m)
 				if d.Act == "" {
 					return
@@ -146,7 +147,7 @@ func TestAnyClock(t *testing.T) {
 			}
 			newest = slices.MaxFunc([]time.Time{now, newest}, time.Time.Compare)
 			if rapid.Bool().Draw(t, "restart") {
-				m = Mark{}
+				m = RunState{}
 			}
 			look(rapid.Bool().Draw(t, "open"))
 		}

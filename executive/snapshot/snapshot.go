@@ -32,7 +32,7 @@ func Facts(items []scene.Item) (all []api.SceneFact) {
 // live is the question of the live turn, nil for none.
 func Agents(of []agents.Record, seats []*seat.Seat, live *question.Question, past latency.Log, a earshot.Audience) (all []api.Seat) {
 	for _, agent := range of {
-		s := api.Seat{ID: agent.ID, Name: agent.Name, Path: agent.Path, Kind: agent.Kind, State: api.Sleeping, Partner: past.Partner(agent.ID, a)}
+		s := api.Seat{ID: agent.ID, Name: agent.Name, Username: agent.Username, Path: agent.Path, Kind: agent.Kind, State: api.Sleeping, Partner: past.Partner(agent.ID, a)}
 		if at := seat.Find(seats, agent.ID); at != nil && at.Awake {
 			s.State = api.Active
 		}

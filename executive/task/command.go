@@ -53,10 +53,10 @@ const ToolName = "task"
 
 // Tool returns the tool by which an agent in talk does the same for the one person whom it answers.
 func (r *Runner) Tool() tool.Tool {
-	return tool.New(ToolName, "Work that takes minutes to days and goes on beside the talk, for the person you are answering. What comes of it is told by itself; do not wait for it.",
+	return tool.New(ToolName, "Work of minutes to days beside the talk, for the person you are answering. Its result is told by itself; do not wait.",
 		`{"type":"object","properties":{"action":{"type":"string","enum":["start","list","show","steer","answer","pause","resume","cancel"]},`+
-			`"number":{"type":"integer","description":"of the task, as list shows it; not for start"},`+
-			`"text":{"type":"string","description":"start: what is to be done, all that one must know; steer, answer: what they say"}},`+
+			`"number":{"type":"integer","description":"as list shows it"},`+
+			`"text":{"type":"string","description":"start: what to do, and all that must be known; steer, answer: what they say"}},`+
 			`"required":["action"],"additionalProperties":false}`,
 		participants.SendMessages, func(ctx context.Context, s tool.Scope, given arguments) (a tool.Answer, err error) {
 			if len(s.Askers) != 1 {
@@ -113,10 +113,11 @@ func (r *Runner) grant(ctx context.Context, by participants.Participant, from ea
 
 // change puts on record what a person does to a task.
 func (r *Runner) change(ctx context.Context, by participants.Participant, from earshot.Event, id earshot.EventID, act earshot.Act, text earshot.Text) error {
-	err := r.record(ctx, id, func(s State) (earshot.Event, error) {
+	err := r.record(ctx, id, func(s State) ([]earshot.Event, error) {
 		speaks, why := act == earshot.TaskSteered || act == earshot.TaskAnswered, ""
+		is, _ := r.Person(s.Whose()) // since then, they may have turned out to be somebody else
 		switch {
-		case by.ID == "" || by.ID != s.Whose() && !by.Can(participants.Operate) || by.ByVoice || by.Voice():
+		case by.ID == "" || by.ID != s.Whose() && by.ID != is.ID && !by.Can(participants.Operate) || by.ByVoice || by.Voice():
 			why = "only whom it is for and operators can change a task, in writing; ask them"
 		case text != "" && r.Mode(s.Event.Room) == earshot.OffRecord:
 			why = errOff.Error()
@@ -128,12 +129,12 @@ func (r *Runner) change(ctx context.Context, by participants.Participant, from e
 			why = "the task asks nothing now; /task N steer TEXT tells it something"
 		}
 		if why != "" {
-			return earshot.Event{}, errors.New(why)
+			return nil, errors.New(why)
 		}
-		return earshot.Event{
+		return []earshot.Event{{
 			Author: by.ID, Visibility: from.Visibility, Sources: append(from.Sources, s.Event.ID),
 			Body: earshot.Task{Act: act, Of: id, Text: text, Question: s.Question.ID},
-		}, nil
+		}}, nil
 	})
 	r.mu.Lock()
 	defer r.mu.Unlock()

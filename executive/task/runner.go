@@ -32,7 +32,7 @@ type Config struct {
 	Mode     func(earshot.RoomID) earshot.Mode
 	Keep     func(context.Context, earshot.Event) error // puts an event on record in its room
 	NewID    func() earshot.EventID
-	Now      func() time.Time
+	Now      func() time.Time // with monotonic readings, as [time.Now]: neither sleep nor a clock that is set is work
 	Log      *slog.Logger
 }
 
@@ -94,8 +94,17 @@ func (r *Runner) survey(ctx context.Context, running *sync.WaitGroup) error {
 		return err
 	}
 	set, opened, goes, alive := r.Settings(), len(all), make(map[earshot.EventID]bool), make(map[earshot.Path]bool)
+	parents, helped := make(map[earshot.EventID]State), make(map[earshot.EventID]bool)
+	for _, s := range all {
+		parents[s.Event.ID], helped[s.Task.Call] = s, true
+	}
 	all = slices.DeleteFunc(all, func(s State) bool {
 		next := s.Next()
+		if parent, open := parents[s.Parent]; s.Parent != "" && open && parent.Paused || next == Await && helped[s.Call.ID] {
+			next = Rest
+		} else if s.Parent != "" && !open && !s.Over {
+			next = GiveUp // as the task was on which it helps
+		}
 		goes[s.Event.ID] = next != Rest && r.Mode(s.Event.Room).Answers() && (next == Tell || set.Enabled && set.Task.Enabled)
 		alive[s.Path] = !s.Over
 		return !goes[s.Event.ID]
@@ -155,6 +164,22 @@ func (r *Runner) Waits(ctx context.Context, room earshot.RoomID) bool {
 	return err != nil || slices.ContainsFunc(all, func(s State) bool { return s.Event.Room == room })
 }
 
+// Count returns how many tasks of a room are not over, and how many of these wait for an answer, as far as
+// an audience may know.
+func (r *Runner) Count(ctx context.Context, a earshot.Audience) (open, asking int, err error) {
+	all, err := r.read(ctx, isOpen)
+	for _, s := range all {
+		if s.Over || s.Event.Room != a.Room || !s.Visibility.Allows(a) {
+			continue
+		}
+		open++
+		if s.Question.ID != "" {
+			asking++
+		}
+	}
+	return open, asking, err
+}
+
 // New returns the event that creates a task for somebody, with their rights, or says why there can be none.
 // It puts nothing on record: whoever does calls [Runner.Wake] afterwards.
 //
@@ -181,6 +206,10 @@ func (r *Runner) New(by participants.Participant, draft earshot.Event) (earshot.
 		err = errors.New("a voice proves nothing, and a task is done with the rights of whom it is for; write it")
 	case !draft.Visibility.AllowsAgent(r.Speaker(room)):
 		err = errors.New("the main agent of the room could not tell what comes of it; ask that one")
+	case slices.ContainsFunc(t.Tools, func(name string) bool {
+		return name != NoTools && !slices.ContainsFunc(r.Tools(), func(row tool.Tool) bool { return row.Name == name })
+	}):
+		err = fmt.Errorf("not all of %s are tools that a task can use; see docs/agents.md", strings.Join(t.Tools, ", "))
 	case r.open >= set.Most:
 		err = fmt.Errorf("%d tasks are open, and no more are possible (executive.task.most); cancel one", r.open)
 	}
@@ -193,29 +222,35 @@ func (r *Runner) New(by participants.Participant, draft earshot.Event) (earshot.
 	}
 	return earshot.Event{
 		ID: id, At: r.Now(), Room: room, From: earshot.Handle{Provider: "earshot", ID: string(earshot.KindTask)},
-		Author: by.ID, To: []earshot.ParticipantID{by.ID}, Visibility: draft.Visibility, Sources: draft.Sources, Body: t,
+		Author: by.Reader(), To: []earshot.ParticipantID{by.Reader()}, Visibility: draft.Visibility, Sources: draft.Sources, Body: t,
 	}, nil
 }
 
 // record puts what make returns of a task on record, in its room and for those who may see the task and
 // that, also when ctx ends. make sees the task as it is, and nothing changes in between.
-func (r *Runner) record(ctx context.Context, id earshot.EventID, make func(s State) (earshot.Event, error)) error {
+func (r *Runner) record(ctx context.Context, id earshot.EventID, make func(s State) ([]earshot.Event, error)) error {
 	_, err := r.Journal.Do(context.WithoutCancel(ctx), func(v earshot.View) ([]earshot.Event, error) {
 		all, err := read(ctx, v, isOne, id)
 		if err != nil || len(all) == 0 {
 			return nil, cmp.Or(err, errChanged)
 		}
 		s := all[0]
-		e, err := make(s)
+		events, err := make(s)
 		if err != nil {
 			return nil, err
 		}
-		e.ID, e.At, e.Room, e.To, e.From = cmp.Or(e.ID, r.NewID()), r.Now(), s.Event.Room, s.Event.To, earshot.Handle{Provider: "earshot", ID: string(e.Body.Kind())}
-		if e.Visibility.Scope == "" {
-			e.Visibility = s.Visibility
+		if t, is := events[0].Body.(earshot.Task); is && s.Parent != "" && ends[t.Act] {
+			events = append(events, outcome(s, events[0]))
 		}
-		e.Visibility = e.Visibility.And(s.Visibility)
-		return []earshot.Event{e}, nil
+		for i := range events {
+			e := &events[i]
+			e.ID, e.At, e.Room, e.To, e.From = cmp.Or(e.ID, r.NewID()), r.Now(), s.Event.Room, s.Event.To, earshot.Handle{Provider: "earshot", ID: string(e.Body.Kind())}
+			if e.Visibility.Scope == "" {
+				e.Visibility = s.Visibility
+			}
+			e.Visibility = e.Visibility.And(s.Visibility)
+		}
+		return events, nil
 	})
 	return err
 }

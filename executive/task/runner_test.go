@@ -1,6 +1,7 @@
 package task
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -28,7 +29,6 @@ import (
 const main = participants.Agent
 
 var (
-	public  = earshot.Visibility{Scope: earshot.Public}
 	annOnly = earshot.Visibility{Scope: earshot.Private, Members: []earshot.ParticipantID{"ann", main}}
 	ann     = participants.Participant{ID: "ann", Name: "Ann", Type: participants.Human, Capabilities: []participants.Capability{participants.SendMessages, participants.UseTools}}
 	bob     = participants.Participant{ID: "bob", Name: "Bob", Type: participants.Human, Capabilities: ann.Capabilities}
@@ -55,6 +55,9 @@ type den struct {
 	deaf  bool               // the room takes nothing in
 	mode  earshot.Mode
 	gone  bool // Ann
+	same  bool // Bob turned out to be Ann
+	kept  int  // what was put on record, or tried
+	fails int  // the number of that which fails, if below 0 after it is on record
 }
 
 func newDen(t *testing.T, dir string, model func(*llm.Request) ([]llm.Call, string, error)) *den {
@@ -76,8 +79,11 @@ func (d *den) open() {
 	d.run = NewRunner(Config{
 		Journal: d, Agents: d.agents, Tools: d.tools, Model: d, Settings: func() (set executive.Config) { d.change(func() { set = d.set }); return set },
 		Person: func(id earshot.ParticipantID) (participants.Participant, bool) {
-			known := true
-			d.change(func() { known = !d.gone })
+			known, same := true, false
+			d.change(func() { known, same = !d.gone, d.same })
+			if id == bob.ID && same {
+				return participants.Participant{ID: ann.ID, Name: ann.Name, Type: ann.Type, Capabilities: bob.Capabilities, Through: bob.ID}, known
+			}
 			return map[earshot.ParticipantID]participants.Participant{"ann": ann, "bob": bob}[id], known
 		},
 		Speaker: func(earshot.RoomID) earshot.ParticipantID { return main },
@@ -114,6 +120,10 @@ func (d *den) close() {
 // Do implements [Journal].
 func (d *den) Do(ctx context.Context, decide func(earshot.View) ([]earshot.Event, error)) ([]earshot.Event, error) {
 	var acts []earshot.Act
+	before, after := d.writes()
+	if before != nil {
+		return nil, before
+	}
 	kept, err := d.store.Do(ctx, func(v earshot.View) ([]earshot.Event, error) {
 		all, err := decide(v)
 		for _, e := range all {
@@ -125,7 +135,20 @@ func (d *den) Do(ctx context.Context, decide func(earshot.View) ([]earshot.Event
 	if err == nil && len(acts) > 0 {
 		d.reach("kept " + string(acts[0]))
 	}
-	return kept, err
+	return kept, cmp.Or(err, after)
+}
+
+// writes counts what is put on record, and returns errors for before and after.
+func (d *den) writes() (before, after error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	switch d.kept++; d.fails {
+	case d.kept:
+		return errors.New("the disk is full"), nil
+	case -d.kept:
+		return nil, errors.New("the disk does not answer")
+	}
+	return nil, nil
 }
 
 // Look implements [Journal].
@@ -140,9 +163,13 @@ func (d *den) keep(ctx context.Context, e earshot.Event) error {
 		return errors.New("the room is closed")
 	}
 	d.reach("telling")
+	before, after := d.writes()
+	if before != nil {
+		return before
+	}
 	_, err := d.store.Append(ctx, e)
 	d.reach("told")
-	return err
+	return cmp.Or(err, after)
 }
 
 func (d *den) reach(stage string) {
@@ -334,9 +361,17 @@ func TestSteering(t *testing.T) {
 		if len(d.told()) != 0 {
 			t.Errorf("it tells %q", d.told())
 		}
+		d.says(bob, "start that")
+		if said := d.says(ann, "2 cancel"); !strings.Contains(said, "only whom it is for") {
+			t.Errorf("Ann cancels what is Bob's: %q", said)
+		}
+		d.change(func() { d.same = true })
+		if said := d.says(ann, "2 cancel"); !strings.Contains(said, "noted") {
+			t.Errorf("Ann, who is Bob, is told %q", said)
+		}
 		d.says(ann, "start this")
 		d.change(func() { d.gone = true })
-		d.says(ann, "2 steer quickly")
+		d.says(ann, "3 steer quickly")
 		if told := d.told(); len(told) != 1 || !strings.Contains(told[0], "may not have it done") {
 			t.Errorf("without Ann it tells %q", told)
 		}
@@ -499,6 +534,99 @@ func TestFair(t *testing.T) {
 		for _, n := range steps {
 			if 2*n < len(d.wrote)/2 {
 				t.Errorf("of %d steps one made %d", len(d.wrote), n)
+			}
+		}
+	})
+}
+
+// TestHelper: a helper does a part of a task with the same files, within half of the budget, and its result
+// is the outcome of the call, and told to nobody. It ends with the task, and the task goes on without it.
+func TestHelper(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		helper, all := script(`delegate {"text":"hire another"}`, `act {"n":1}`, "It is bought."), script(`delegate {"text":"buy paint"}`, "It is painted.")
+		waits := false
+		d := newDen(t, t.TempDir(), func(req *llm.Request) ([]llm.Call, string, error) {
+			if req.Messages[1].Text != "buy paint" {
+				return all(req)
+			}
+			if slices.ContainsFunc(req.Tools, func(t llm.Tool) bool { return t.Name == delegateName }) {
+				t.Error("a helper may have helpers")
+			}
+			if waits {
+				return nil, "", errWait
+			}
+			return helper(req)
+		})
+		defer func() { d.close() }()
+		d.says(ann, "start paint the fence")
+		time.Sleep(time.Minute)
+		if told := d.told(); len(told) != 1 || !strings.Contains(told[0], "It is painted.") {
+			t.Errorf("told is %q", told)
+		}
+		tasks, err := d.run.read(t.Context(), "1 = 1")
+		if err != nil || len(tasks) != 2 {
+			t.Fatalf("there are %d tasks, %v", len(tasks), err)
+		}
+		task, helps := tasks[0], tasks[1]
+		if helps.Path != task.Path+"/sub/0" || helps.Whose() != "ann" || helps.Budget.Tokens > task.Budget.Tokens/2 || helps.Budget.Calls != task.Budget.Calls/2 {
+			t.Errorf("the helper's task is %+v, %+v", helps.Task, helps.Budget)
+		}
+		if last := d.requests()[len(d.requests())-1]; !slices.ContainsFunc(last.Messages, func(m llm.Message) bool { return m.Role == llm.Result && strings.HasSuffix(m.Text, "\nIt is bought.") }) {
+			t.Errorf("the task was worked on with %+v", last.Messages)
+		}
+		if d.wrote[0].Home != task.Path || d.wrote[0].Agent == "" || task.Took.Calls != 3 || task.Took.Tokens != 5*110 {
+			t.Errorf("it worked in %q, and took %+v", d.wrote[0].Home, task.Took)
+		}
+
+		d.change(func() { waits = true })
+		d.says(ann, "start paint the fence again")
+		d.says(ann, "4 cancel")
+		if told := d.told(); len(told) != 2 {
+			t.Errorf("without its helper it did not go on: %q", told)
+		}
+		d.says(ann, "start paint the fence once more")
+		d.says(ann, "5 pause")
+		d.says(ann, "5 cancel")
+		time.Sleep(2 * time.Minute)
+		if open, err := d.run.read(t.Context(), isOpen); err != nil || len(open) > 0 {
+			t.Errorf("still open: %+v, %v", open, err)
+		}
+		if told := d.told(); len(told) != 2 {
+			t.Errorf("told is %q", told)
+		}
+	})
+}
+
+// TestRestricted: a task uses no tool but those that it may, and one that is quiet tells its result to
+// nobody and writes it to a file.
+func TestRestricted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDen(t, t.TempDir(), script(`act {"n":1}`, `recall {"q":1}`, "It is painted."))
+		defer func() { d.close() }()
+		draft := func(tools ...string) earshot.Event {
+			return earshot.Event{Visibility: earshot.Visibility{Scope: earshot.Public}, Body: earshot.Task{Text: "paint", Tools: tools, Quiet: true}}
+		}
+		if _, err := d.run.New(ann, draft("act", "fly")); err == nil || !strings.Contains(err.Error(), "not all of act, fly are tools") {
+			t.Errorf("a tool that there is not: %v", err)
+		}
+		e, err := d.run.New(ann, draft("recall", "write_file"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := d.Do(t.Context(), func(earshot.View) ([]earshot.Event, error) { return []earshot.Event{e}, nil }); err != nil {
+			t.Fatal(err)
+		}
+		d.run.Wake()
+		time.Sleep(time.Minute)
+		if want := []string{`recall {"q":1}`, `write_file {"content":"It is painted.","path":"result.md"}`}; !slices.Equal(d.made, want) {
+			t.Errorf("it made %q", d.made)
+		}
+		if told := d.told(); len(told) != 0 {
+			t.Errorf("it tells %q", told)
+		}
+		for _, tool := range d.requests()[0].Tools {
+			if tool.Name == "act" {
+				t.Error("the model is offered a tool that the task may not use")
 			}
 		}
 	})

@@ -27,6 +27,7 @@ func (Projection) Create(ctx context.Context, tx *sql.Tx) error {
 			room     TEXT    NOT NULL,
 			n        INTEGER NOT NULL UNIQUE,
 			ended    INTEGER NOT NULL DEFAULT 0,
+			call     TEXT    NOT NULL DEFAULT '', -- of the agent that it helps
 			told     TEXT    NOT NULL DEFAULT '' -- the event that is still to tell something
 		) STRICT;
 		CREATE INDEX open_tasks ON tasks (n) WHERE ended = 0 OR told <> '';
@@ -44,13 +45,13 @@ func (Projection) Apply(ctx context.Context, tx *sql.Tx, e earshot.Event) error 
 	const note = `INSERT INTO task_events (sequence, task) SELECT ?1, sequence FROM tasks WHERE id = ?2;`
 	switch b := e.Body.(type) {
 	case earshot.Task:
-		switch b.Act {
-		case earshot.Created:
-			return run(ctx, tx, `INSERT INTO tasks (sequence, id, room, n) SELECT ?1, ?2, ?3, 1 + coalesce(max(n), 0) FROM tasks;
-				INSERT INTO task_events (sequence, task) VALUES (?1, ?1)`, e.Sequence, e.ID, e.Room)
-		case earshot.TaskDone, earshot.TaskFailed, earshot.TaskCancelled:
+		switch {
+		case b.Act == earshot.Created:
+			return run(ctx, tx, `INSERT INTO tasks (sequence, id, room, call, n) SELECT ?1, ?2, ?3, ?4, 1 + coalesce(max(n), 0) FROM tasks;
+				INSERT INTO task_events (sequence, task) VALUES (?1, ?1)`, e.Sequence, e.ID, e.Room, b.Call)
+		case ends[b.Act]:
 			return run(ctx, tx, note+`UPDATE tasks SET ended = 1, told = ?3 WHERE id = ?2`, e.Sequence, b.Of, b.Told)
-		case earshot.TaskAnswered: // whether or not anybody was told what the question was
+		case b.Act == earshot.TaskAnswered: // whether or not anybody was told what the question was
 			return run(ctx, tx, note+`UPDATE tasks SET told = '' WHERE id = ?2 AND ended = 0`, e.Sequence, b.Of)
 		}
 		return run(ctx, tx, note, e.Sequence, b.Of)
@@ -72,9 +73,10 @@ func run(ctx context.Context, tx *sql.Tx, statement string, args ...any) error {
 
 // The conditions for [read].
 const (
-	isOne  = "id = ?"
-	isOpen = "(ended = 0 OR told <> '')"
-	inRoom = "room = ? AND " + isOpen + " OR sequence IN (SELECT sequence FROM tasks WHERE room = ? AND ended ORDER BY sequence DESC LIMIT 10)"
+	isOne    = "id = ?"
+	isHelper = "ended = 0 AND call = ?"
+	isOpen   = "(ended = 0 OR told <> '')"
+	inRoom   = "room = ? AND " + isOpen + " OR sequence IN (SELECT sequence FROM tasks WHERE room = ? AND ended ORDER BY sequence DESC LIMIT 10)"
 )
 
 // read returns the tasks for which a condition holds, in their order, from a journal that has the

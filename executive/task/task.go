@@ -18,22 +18,30 @@ import (
 	"earshot"
 	"earshot/conversation"
 	"earshot/llm"
+	"earshot/participants/agents"
 )
 
-// A Move is what is to be done next on a task.
-type Move string
+// An Action is what is to be done next on a task.
+type Action string
 
 const (
-	Rest    Move = "rest"    // nothing: it is over, paused, or waits for a person
-	Tell    Move = "tell"    // say what is still untold
-	Think   Move = "think"   // ask the model
-	Repeat  Move = "repeat"  // make the open call again
-	Inquire Move = "inquire" // ask the person about the open call
-	GiveUp  Move = "give up" // end it, since the budget is used up
+	Rest    Action = "rest"    // nothing: it is over, paused, or waits for a person
+	Tell    Action = "tell"    // say what is still untold
+	Think   Action = "think"   // ask the model
+	Repeat  Action = "repeat"  // make the open call again
+	Inquire Action = "inquire" // ask the person about the open call
+	Await   Action = "await"   // the helper that the open call has made
+	GiveUp  Action = "give up" // end it, since the budget is used up
 )
+
+// NoTools is what stands for the tools of a task that may use none.
+const NoTools = "none"
 
 // reads are the tools whose calls may be made again: they change nothing.
 var reads = map[string]bool{"list_files": true, "read_file": true, "recall": true, "search_memory": true}
+
+// ends are the acts by which a task is over.
+var ends = map[earshot.Act]bool{earshot.TaskDone: true, earshot.TaskFailed: true, earshot.TaskCancelled: true}
 
 // An Entry is a step of a task, or what somebody had to say to it.
 type Entry struct {
@@ -85,7 +93,7 @@ func (s *State) Apply(e earshot.Event) {
 	if isStep || b.Act == earshot.TaskSteered || b.Act == earshot.TaskAnswered {
 		s.Steps = append(s.Steps, is)
 	}
-	s.Took.Tokens, s.Took.Time = s.Took.Tokens+b.Tokens, s.Took.Time+b.Took
+	s.Took.Tokens, s.Took.Time, s.Took.Calls = s.Took.Tokens+b.Tokens, s.Took.Time+b.Took, s.Took.Calls+b.Calls
 	switch b.Act {
 	case earshot.Created:
 		s.Event, s.Task, s.Visibility = e, t, e.Visibility
@@ -95,10 +103,6 @@ func (s *State) Apply(e earshot.Event) {
 	case earshot.TaskAnswered:
 		if t.Question == s.Question.ID {
 			s.Question = Entry{}
-		}
-	case earshot.TaskDone, earshot.TaskFailed, earshot.TaskCancelled:
-		if s.Over, s.End = true, t; t.Took != nil {
-			s.Took = *t.Took
 		}
 	case earshot.StepCall:
 		s.Took.Calls++
@@ -114,16 +118,23 @@ func (s *State) Apply(e earshot.Event) {
 	case earshot.StepQuestion:
 		s.Question, s.Call = is, Entry{} // it is about the call, if one is open
 	}
+	if ends[b.Act] {
+		if s.Over, s.End = true, t; t.Took != nil {
+			s.Took = *t.Took
+		}
+	}
 	s.Visibility = s.Visibility.And(e.Visibility)
 }
 
 // Next returns what is to be done now.
-func (s *State) Next() Move {
+func (s *State) Next() Action {
 	switch most := s.Budget; {
 	case s.Untold != "":
 		return Tell
 	case s.Over || s.Paused || s.Question.ID != "":
 		return Rest
+	case s.Call.ID != "" && s.Call.Tool == delegateName:
+		return Await
 	case s.Call.ID != "" && reads[s.Call.Tool]:
 		return Repeat
 	case s.Call.ID != "":
@@ -134,12 +145,28 @@ func (s *State) Next() Move {
 	return Think
 }
 
+// left returns what the task may still take.
+func (s *State) left() earshot.Budget {
+	return earshot.Budget{Tokens: s.Budget.Tokens - s.Took.Tokens, Calls: s.Budget.Calls - s.Took.Calls, Time: s.Budget.Time - s.Took.Time}
+}
+
+// home returns the path whose files are the task's: helpers share them.
+func (s *State) home() earshot.Path {
+	if s.Parent != "" {
+		return agents.ParentPath(s.Path)
+	}
+	return s.Path
+}
+
 // Whose returns whom the task is for.
 func (s *State) Whose() earshot.ParticipantID { return append(s.Event.To, s.Event.Author)[0] }
 
 // tells returns what is still untold, and what it answers.
 func (s *State) tells() (text earshot.Text, answers earshot.EventID) {
 	title := earshot.Text("The task \"" + line(s.Text, mostTitle) + "\"")
+	if s.Schedule != "" { // which run it is, so that the same result is told again, and what it cost, since nobody asked for this one
+		title += earshot.Text(fmt.Sprintf(" (%s, %d tokens)", s.Due.Format("Mon 15:04"), s.Took.Tokens))
+	}
 	if !s.Over {
 		return title + " needs an answer: " + cut(s.Question.Text, mostTold), s.Question.ID
 	}
@@ -173,13 +200,20 @@ const (
 	mostSteps = 24
 	mostShown = 20 << 10 // bytes
 
-	askName = "ask_person" // the tool by which the model asks the person something
+	askName      = "ask_person" // the tool by which the model asks the person something
+	delegateName = "delegate"   // the tool by which it has a helper do a part of the task
 )
 
 var askTool = llm.Tool{
 	Name:        askName,
 	Description: "Ask whom the task is for something that you cannot go on without. You wait until they answer, perhaps for hours.",
 	Parameters:  []byte(`{"type":"object","properties":{"text":{"type":"string","description":"the question"}},"required":["text"],"additionalProperties":false}`),
+}
+
+var delegateTool = llm.Tool{
+	Name:        delegateName,
+	Description: "Have a helper do a part of the task that takes many steps. It knows nothing but your text, has the same tools and files, and you get its result.",
+	Parameters:  []byte(`{"type":"object","properties":{"text":{"type":"string","description":"what it is to do, and all that it must know for it"}},"required":["text"],"additionalProperties":false}`),
 }
 
 // instructions tell the model what it does here.
@@ -226,7 +260,7 @@ func (s *State) messages(me, person string, now time.Time) []llm.Message {
 		}
 	}
 	return append(all, say(llm.System, fmt.Sprintf("Now it is %s. You have %d calls and %d tokens left for the task.",
-		now.Local().Format("Mon 2006-01-02 15:04"), s.Budget.Calls-s.Took.Calls, s.Budget.Tokens-s.Took.Tokens)))
+		now.Local().Format("Mon 2006-01-02 15:04"), s.left().Calls, s.left().Tokens)))
 }
 
 // progress returns the state of a task for people, in a line.

@@ -61,7 +61,6 @@ type machine struct {
 	t      *rapid.T
 	events []earshot.Event
 	made   map[earshot.EventID]int // how often each call was made
-	asked  map[earshot.EventID]bool
 	told   map[earshot.EventID]int
 }
 

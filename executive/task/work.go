@@ -46,11 +46,13 @@ func (w *work) run(ctx, asking context.Context) error {
 		}
 		s := &all[0]
 		next := s.Next()
-		if next != Rest && next != Tell {
+		if next != Rest && next != Tell && next != Await {
 			err = w.arrive(ctx, s)
 		}
 		switch {
 		case err != nil:
+		case s.Parent != "" && !s.Over && !w.Open(ctx, s.Parent):
+			err = w.end(ctx, earshot.TaskCancelled, "", "")
 		case next == Tell:
 			err = w.tell(ctx, s)
 		case next == Think && asked < burst:
@@ -58,6 +60,11 @@ func (w *work) run(ctx, asking context.Context) error {
 			err = w.think(ctx, asking, s)
 		case next == Repeat:
 			_, err = w.call(ctx, s, llm.Call{Tool: s.Call.Tool, Arguments: json.RawMessage(s.Call.Arguments)}, s.Call.ID)
+		case next == Await:
+			if helps, err := w.read(ctx, isHelper, s.Call.ID); err != nil || len(helps) > 0 {
+				return err
+			}
+			err = w.inquire(ctx, s.Call.ID, "The helper that did a part of this is gone. How shall I go on?")
 		case next == Inquire:
 			err = w.inquire(ctx, s.Call.ID, fmt.Sprintf("earshot ended while I used %s with %s, and I do not know whether it was done. Was it? And shall I do it again?",
 				s.Call.Tool, string(cut(s.Call.Arguments, 300))))
@@ -100,7 +107,7 @@ func (w *work) think(ctx, asking context.Context, s *State) error {
 		return err
 	case len(calls) == 0 && text == "":
 		return errors.New("the model said nothing")
-	case len(calls) == 0 && len(text) <= mostTold:
+	case len(calls) == 0 && (len(text) <= mostTold && !s.Quiet || s.Parent != ""):
 		return w.end(ctx, earshot.TaskDone, text, "")
 	case len(calls) == 0: // it is written to a file first, if the person may have files
 		given, _ := json.Marshal(map[string]string{"path": resultFile, "content": string(text)}) // which is always JSON
@@ -116,9 +123,12 @@ func (w *work) think(ctx, asking context.Context, s *State) error {
 		if err != nil || asking.Err() != nil {
 			return err
 		}
-		if c.Tool == askName {
-			given, _ := tool.Arguments[arguments](c.Arguments)
+		given, _ := tool.Arguments[arguments](c.Arguments)
+		switch {
+		case c.Tool == askName:
 			return w.inquire(ctx, "", cmp.Or(given.Text, string(text), "How shall I go on?"))
+		case c.Tool == delegateName && s.Parent == "" && given.Text != "" && len(given.Text) <= mostGoal:
+			return w.delegate(ctx, s, earshot.Text(given.Text))
 		}
 		_, err = w.call(ctx, s, c, "")
 	}
@@ -128,12 +138,18 @@ func (w *work) think(ctx, asking context.Context, s *State) error {
 // ask asks the model what it has to say, and what is to be called.
 func (w *work) ask(ctx context.Context, s *State) (_ earshot.Text, calls []llm.Call, err error) {
 	set := w.Settings()
-	engine, model := set.LLM.For(string(earshot.RoleTask), s.Engine, s.Model)
+	role, tools := earshot.RoleTask, append(w.tools(s).For([]participants.Participant{w.by}), askTool)
+	if s.Parent != "" {
+		role = earshot.RoleSubagent
+	} else {
+		tools = append(tools, delegateTool)
+	}
+	engine, model := set.LLM.For(string(role), s.Engine, s.Model)
 	var text strings.Builder
 	for d, err := range w.Model.Stream(ctx, &llm.Request{
 		Engine: engine, Model: model, Messages: s.messages(set.Name, w.by.Name, w.Now()),
-		Tools: append(w.Tools().For([]participants.Participant{w.by}), askTool), Temperature: set.Conversational.Temperature,
-		MaxTokens: min(mostAnswer, s.Budget.Tokens-s.Took.Tokens), Priority: llm.Memory, Origin: llm.Origin{Agent: string(w.agent), About: string(s.Event.ID)},
+		Tools: tools, Temperature: set.Conversational.Temperature,
+		MaxTokens: min(mostAnswer, s.left().Tokens), Priority: llm.Memory, Origin: llm.Origin{Agent: string(w.agent), About: string(s.Event.ID)},
 	}) {
 		if err != nil {
 			return "", nil, err
@@ -149,6 +165,11 @@ func (w *work) ask(ctx context.Context, s *State) (_ earshot.Text, calls []llm.C
 	return earshot.Text(strings.TrimSpace(conversation.Unescape(text.String()))), calls, nil
 }
 
+// tools returns the tools that the task may use.
+func (w *work) tools(s *State) tool.Table {
+	return slices.DeleteFunc(slices.Clone(w.Tools()), func(row tool.Tool) bool { return len(s.Tools) > 0 && !slices.Contains(s.Tools, row.Name) })
+}
+
 // still returns an error if the task does not go on, except in any case.
 func (s *State) still(inAnyCase bool) error {
 	if !inAnyCase && (s.Over || s.Paused || s.Question.ID != "") {
@@ -162,10 +183,10 @@ func (s *State) still(inAnyCase bool) error {
 func (w *work) step(ctx context.Context, e earshot.Event) error {
 	b := e.Body.(earshot.Step)
 	b.Task, b.Tokens, b.Took = w.id, w.tokens, w.took.Round(time.Millisecond)
-	err := w.record(ctx, w.id, func(s State) (earshot.Event, error) {
+	err := w.record(ctx, w.id, func(s State) ([]earshot.Event, error) {
 		s.rest(e.Sources...)
 		e.Author, e.Sources, e.Body = w.agent, s.Sources, b
-		return e, s.still(b.Act == earshot.StepOutcome)
+		return []earshot.Event{e}, s.still(b.Act == earshot.StepOutcome)
 	})
 	if err == nil {
 		w.tokens, w.took = 0, 0
@@ -182,7 +203,7 @@ func (w *work) inquire(ctx context.Context, of earshot.EventID, question string)
 // intent if that is given, and its outcome afterwards. It reports whether it was done.
 func (w *work) call(ctx context.Context, s *State, c llm.Call, intent earshot.EventID) (bool, error) {
 	var refused error
-	table := slices.Clone(w.Tools())
+	table := w.tools(s)
 	for i, row := range table {
 		table[i].Do = func(ctx context.Context, scope tool.Scope, given json.RawMessage) (tool.Answer, error) {
 			if intent == "" {
@@ -201,7 +222,7 @@ func (w *work) call(ctx context.Context, s *State, c llm.Call, intent earshot.Ev
 	}
 	began := w.Now()
 	o := table.Do(context.WithoutCancel(ctx), tool.Scope{
-		Agent: w.agent, Home: s.Path, Room: s.Event.Room, About: s.Event.ID, Askers: []participants.Participant{w.by},
+		Agent: w.agent, Home: s.home(), Room: s.Event.Room, About: s.Event.ID, Askers: []participants.Participant{w.by},
 		Audience: audience, Visibility: s.Visibility, Rests: func() []earshot.EventID { return s.Sources }, Budget: new(tool.Budget),
 	}, c)
 	w.took += w.Now().Sub(began)
@@ -220,15 +241,56 @@ func (w *work) call(ctx context.Context, s *State, c llm.Call, intent earshot.Ev
 	return !b.Failed, w.step(ctx, earshot.Event{Visibility: o.Visibility, Sources: o.Sources, Body: b})
 }
 
-// end ends the task.
+// delegate has a helper do a part of the task, within half of what it may still take. The call and the
+// helper's task are put on record in one step; the outcome comes with the end of that task.
+func (w *work) delegate(ctx context.Context, s *State, goal earshot.Text) error {
+	n, left := 0, s.left()
+	for _, b := range s.Steps {
+		if b.Act == earshot.StepCall && b.Tool == delegateName {
+			n++
+		}
+	}
+	path, err := agents.ChildPath(s.Path, earshot.PathSub, n)
+	if err != nil {
+		return w.end(ctx, earshot.TaskFailed, "it takes too many helpers. "+s.Where, "")
+	}
+	err = w.record(ctx, w.id, func(s State) ([]earshot.Event, error) {
+		call := earshot.Event{ID: w.NewID(), Author: w.agent, Sources: s.Sources, Body: earshot.Step{
+			Task: w.id, Act: earshot.StepCall, Tool: delegateName, Arguments: goal, Tokens: w.tokens, Took: w.took.Round(time.Millisecond),
+		}}
+		helps := earshot.Event{Author: w.agent, Sources: s.Sources, Body: earshot.Task{
+			Act: earshot.Created, Text: goal, Path: path, Engine: s.Engine, Model: s.Model, Tools: s.Tools, Parent: w.id, Call: call.ID,
+			Budget: &earshot.Budget{Tokens: max(1, left.Tokens/2), Calls: max(1, left.Calls/2), Time: max(1, left.Time/2)},
+		}}
+		return []earshot.Event{call, helps}, s.still(false)
+	})
+	if err == nil {
+		w.tokens, w.took = 0, 0
+	}
+	return err
+}
+
+// end ends the task. What a helper's comes to is told to no person: it is the outcome of the call.
 func (w *work) end(ctx context.Context, act earshot.Act, text earshot.Text, file string) error {
-	err := w.record(ctx, w.id, func(s State) (earshot.Event, error) {
+	err := w.record(ctx, w.id, func(s State) ([]earshot.Event, error) {
 		s.Took.Tokens, s.Took.Time = s.Took.Tokens+w.tokens, s.Took.Time+w.took
-		return earshot.Event{Author: cmp.Or(w.agent, w.Speaker(s.Event.Room)), Sources: s.Sources, Body: earshot.Task{
-			Act: act, Of: s.Event.ID, Text: cut(text, earshot.MaxText-8), Took: &s.Took, File: file, Told: w.NewID(),
-		}}, s.still(false)
+		b := earshot.Task{Act: act, Of: s.Event.ID, Text: cut(text, earshot.MaxText-8), Took: &s.Took, File: file}
+		if s.Parent == "" && !s.Quiet {
+			b.Told = w.NewID()
+		}
+		return []earshot.Event{{Author: cmp.Or(w.agent, w.Speaker(s.Event.Room)), Sources: s.Sources, Body: b}}, s.still(false)
 	})
 	return cmp.Or(err, errChanged)
+}
+
+// outcome returns the outcome of the call by which the helper was made whose task s ends so.
+func outcome(s State, end earshot.Event) earshot.Event {
+	t := end.Body.(earshot.Task)
+	took := *cmp.Or(t.Took, &s.Took)
+	return earshot.Event{Author: end.Author, Sources: end.Sources, Body: earshot.Step{
+		Task: s.Parent, Of: s.Task.Call, Act: earshot.StepOutcome, Tool: delegateName, Failed: t.Act != earshot.TaskDone,
+		Text: cut(cmp.Or(t.Text, "It was cancelled."), mostGoal), Tokens: took.Tokens, Took: took.Time, Calls: took.Calls,
+	}}
 }
 
 // tell has the room tell the person what is untold, at the next gap. The ID of what is told is on record,

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -16,6 +15,7 @@ import (
 	"earshot"
 	"earshot/conversation"
 	"earshot/language"
+	"earshot/llm"
 )
 
 const (
@@ -40,28 +40,15 @@ var errAnswer = errors.New("the model's answer does not follow the schema")
 
 // schema returns the schema of findings, each with a list of the first n labels.
 func schema(list, prefix string, n int) json.RawMessage {
-	var labels []string
-	for i := range n {
-		labels = append(labels, strconv.Quote(label(prefix, i)))
-	}
 	item := `"maxItems":0`
 	if n > 0 {
-		item = `"items":{"enum":[` + strings.Join(labels, ",") + `]}`
+		item = `"items":{"enum":[` + llm.Labels(prefix, n) + `]}`
 	}
 	return json.RawMessage(fmt.Sprintf(`{"type":"object","properties":{"findings":{"type":"array","maxItems":%d,"items":{"type":"object",`+
 		`"properties":{"text":{"type":"string"},"%s":{"type":"array",%s},"confidence":{"type":"number"},`+
 		`"minutes":{"type":"number"},"worth_saying":{"type":"boolean"}},`+
 		`"required":["text","%s","confidence","minutes","worth_saying"],"additionalProperties":false}}},`+
 		`"required":["findings"],"additionalProperties":false}`, mostFindings, list, item, list))
-}
-
-func label(prefix string, i int) string { return prefix + strconv.Itoa(i+1) }
-
-// index returns the index that a label names, if it is below n.
-func index(prefix, label string, n int) (int, bool) {
-	digits, ok := strings.CutPrefix(label, prefix)
-	i, err := strconv.Atoi(digits)
-	return i - 1, ok && err == nil && i >= 1 && i <= n && digits == strconv.Itoa(i)
 }
 
 // A modelFinding is a finding as a model writes it.
@@ -105,7 +92,7 @@ func ParseFindings(data []byte, q Question, evidence []Evidence, now time.Time) 
 	for _, w := range all {
 		f, ok := w.finding(now)
 		for _, l := range w.Evidence {
-			i, known := index("e", l, len(evidence))
+			i, known := llm.LabelIndex("e", l, len(evidence))
 			if ok = ok && known; ok && !slices.Contains(f.Evidence, evidence[i].Event) {
 				f.Evidence = append(f.Evidence, evidence[i].Event)
 			}
@@ -196,7 +183,7 @@ func merged(data []byte, old []BufferedFinding, fresh, found []Finding, now time
 		f, ok := w.finding(now)
 		var of []int
 		for _, l := range w.Merges {
-			i, known := index("f", l, len(old)+len(fresh))
+			i, known := llm.LabelIndex("f", l, len(old)+len(fresh))
 			ok = ok && known && !taken[i] && !slices.Contains(of, i)
 			of = append(of, i)
 		}

@@ -82,7 +82,7 @@ func distilling(q Question, thought string, m SegmentInput) string {
 		b.WriteString("\nThis is what you can point to:\n")
 	}
 	for i, e := range m.Evidence {
-		fmt.Fprintf(&b, "%s: %s\n", label("e", i), conversation.Escape(e.Text))
+		fmt.Fprintf(&b, "%s: %s\n", llm.Label("e", i), conversation.Escape(e.Text))
 	}
 	for i, k := range m.Buffered {
 		if i == 0 {
@@ -108,10 +108,10 @@ func condensing(old []BufferedFinding, fresh []Finding) string {
 	var b strings.Builder
 	b.WriteString("You have found more than you can keep in mind:\n")
 	for i, k := range old {
-		fmt.Fprintf(&b, "%s: %s\n", label("f", i), conversation.Escape(string(k.Text)))
+		fmt.Fprintf(&b, "%s: %s\n", llm.Label("f", i), conversation.Escape(string(k.Text)))
 	}
 	for i, f := range fresh {
-		fmt.Fprintf(&b, "%s: %s\n", label("f", len(old)+i), conversation.Escape(string(f.Text)))
+		fmt.Fprintf(&b, "%s: %s\n", llm.Label("f", len(old)+i), conversation.Escape(string(f.Text)))
 	}
 	b.WriteString("\nPut those together that belong together, in fewer words, as one JSON object: " +
 		"{\"findings\": [{\"text\": \"…\", \"merges\": [\"f1\", \"f2\"], \"confidence\": 0.7, \"minutes\": 30, \"worth_saying\": false}]}. " +

@@ -75,7 +75,7 @@
 //
 // Agents have a memory if the script has a rule for it, so that a scene without one costs nothing.
 //
-// Tasks are worked on if the config enables them.
+// Tasks are worked on, also by the clock, if the config enables them.
 //
 // If there is a part asked, it says what the model is asked: who it is told is present, what it is
 // told to correct, and the dialogue. The part window is how many messages the model accepts at
@@ -139,7 +139,7 @@ type Scene struct {
 
 // Parse reads an archive.
 func Parse(archive []byte) (*Scene, error) {
-	s := &Scene{Config: unmoved(executive.DefaultConfig())}
+	s := &Scene{Config: unmoved(executive.DefaultConfig(), "")}
 	parts := txtar.Parse(archive)
 	for _, f := range parts.Files {
 		var err error
@@ -193,21 +193,19 @@ func Parse(archive []byte) (*Scene, error) {
 
 // configured reads keys of the section executive, as strictly as the configuration itself.
 func configured(part []byte) (executive.Config, error) {
-	asksToMuse := strings.Contains(string(part), "reasoning_continuous:")
 	text := "executive:\n  " + strings.ReplaceAll(strings.TrimSpace(string(part)), "\n", "\n  ")
 	cfg, err := config.Parse("scene", []byte(text), nil)
 	if err != nil {
 		return executive.Config{}, err
 	}
-	if !asksToMuse {
-		return unmoved(cfg.Executive), nil
-	}
-	return cfg.Executive, nil
+	return unmoved(cfg.Executive, string(part)), nil
 }
 
-// unmoved returns c changed so that the agent does not think about anything unasked.
-func unmoved(c executive.Config) executive.Config {
-	c.Parallel.ReasoningContinuous = false
+// unmoved returns c changed so that what its part of the scene does not name is off: thinking unasked, and
+// tasks, for which a scene needs a journal.
+func unmoved(c executive.Config, part string) executive.Config {
+	c.Parallel.ReasoningContinuous = c.Parallel.ReasoningContinuous && strings.Contains(part, "reasoning_continuous:")
+	c.Task.Enabled = c.Task.Enabled && strings.Contains(part, "task:")
 	return c
 }
 

@@ -137,6 +137,7 @@ func (j *Journal) withdraw(b earshot.Withdrawal) (earshot.Withdrawal, error) {
 	if i < 0 {
 		return b, errNothing
 	}
+	b.Was = j.events[i].Body.Kind()
 	erase(&j.events[i])
 	for k := range j.events { // derived events come later
 		if slices.ContainsFunc(j.events[k].Sources, j.gone) {

@@ -401,7 +401,7 @@ func (p *transcript) aside(m marks, e earshot.Event) row {
 	case earshot.Step:
 		return append(does(dim, "step, "+string(b.Act)+": "), span{plain, m.safe(strings.TrimSpace(b.Tool + " " + string(b.Arguments) + " " + string(b.Text)))})
 	case earshot.Withdrawal:
-		if e.From.Provider == "earshot" {
+		if b.Took(e.From) == earshot.KindFact {
 			return does(dim, "had something forgotten; nothing of it is kept")
 		}
 		return does(dim, "took a message back; nothing of it is kept")

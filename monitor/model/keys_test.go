@@ -109,6 +109,16 @@ func TestPaste(t *testing.T) {
 	}
 }
 
+// TestWork: what goes on beside the talk is shown below the scene.
+func TestWork(t *testing.T) {
+	m := opened(80, 24, busy().events)
+	m.Step(later, model.House{Work: "2 tasks, 1 waiting for an answer"})
+	presses(m, "4")
+	if got, want := words(m.Screen()), "2 tasks, 1 waiting for an answer"; !strings.Contains(got, want) {
+		t.Errorf("there is no %q:\n%s", want, got)
+	}
+}
+
 // TestKeys: what is on the screen after some keys.
 func TestKeys(t *testing.T) {
 	for _, tt := range []struct {

@@ -114,7 +114,7 @@ func house() model.Snapshot {
 	var s model.Snapshot
 	text := `{
   "at": "` + noon.Format(time.RFC3339Nano) + `", "room": "desk", "agent": "Earshot", "mode": "muted",
-  "agents": [{"id": "agent", "name": "Earshot", "state": "active", "partner": "ann"}, {"id": "alice", "name": "Alice", "state": "sleeping"}],
+  "agents": [{"id": "agent", "name": "Earshot", "state": "active", "partner": "ann"}, {"id": "alice", "name": "Alice", "kind": "connector", "path": "/owner/console", "state": "sleeping"}],
   "here": [{"id": "ann", "name": "Ann", "type": "human"}],
   "company": {"least": 1, "likely": 2, "most": 3, "unknown": 0,
     "who": [{"id": "ann", "name": "Ann", "named": true, "sure": 0.97, "by": [{"kind": "typed", "at": "` + noon.Add(time.Minute).Format(time.RFC3339Nano) + `", "text": "typing"}]},

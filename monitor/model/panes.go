@@ -289,6 +289,9 @@ func (m *Model) scene(width int) (rows []row) {
 		}
 		rows = append(rows, wrap(r, width, 15)...)
 	}
+	if m.house.Work != "" {
+		rows = append(rows, wrap(row{{dim, m.marks.safe(m.house.Work)}}, width, 2)...)
+	}
 	return rows
 }
 

@@ -27,7 +27,7 @@ func (c *Console) Show(e earshot.Event) {
 	case earshot.Revision:
 		c.term.Note(terminal.Line{Head: c.head(e, e.Visibility.Scope == earshot.Private, false) + " (edited): ", Text: string(b.Text)})
 	case earshot.Withdrawal:
-		if e.From.Provider != "earshot" { // otherwise somebody had a fact forgotten, which the console never showed
+		if b.Took(e.From) != earshot.KindFact { // the console never showed one
 			c.quietly(c.who(e) + " took a message back")
 		}
 	case earshot.Utterance:

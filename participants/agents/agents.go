@@ -62,6 +62,15 @@ func (r Record) SitsIn(room earshot.RoomID) bool {
 	return slices.Contains(r.Rooms, room)
 }
 
+// Home returns the path of the agent's files: its own, or that of its workspace. No agent lives at or
+// below the latter, since no user is called "agent".
+func (r Record) Home() earshot.Path {
+	if r.Workspace == "" {
+		return r.Path
+	}
+	return earshot.Path("/" + string(earshot.PathAgent) + "/" + string(r.User) + "/" + r.Workspace)
+}
+
 // Connectors are where an agent of its own can be met, by the names of their providers.
 var Connectors = []string{"console", "discord"}
 
@@ -91,7 +100,7 @@ func (r Record) Instructions() earshot.Text {
 
 // participant returns the agent as others in a conversation see it.
 func (r Record) participant() participants.Participant {
-	return participants.Participant{ID: r.ID, Name: r.Name, Type: participants.Internal, Description: r.Description}
+	return participants.Participant{ID: r.ID, Name: r.Name, Username: r.Username, Type: participants.Internal, Description: r.Description}
 }
 
 // event returns the event that says what happened to the agent.

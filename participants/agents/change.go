@@ -80,7 +80,7 @@ func (b *Directory) Spawn(ctx context.Context, by earshot.ParticipantID, parent 
 	if err != nil {
 		return Record{}, err
 	}
-	p.Name, p.Main = "", false
+	p.Name, p.Username, p.Workspace, p.Main = "", "", "", false
 	return b.birth(ctx, by, Record{User: up.User, Kind: kind, Profile: p}, func(ctx context.Context, v earshot.View) (earshot.Path, error) {
 		above, known, err := at(ctx, v, parent)
 		switch {
@@ -95,15 +95,25 @@ func (b *Directory) Spawn(ctx context.Context, by earshot.ParticipantID, parent 
 	})
 }
 
-// Hire returns the agent at a path that does a task or works by the clock for by, and makes one if there
-// never was any. It has no name and takes no part in talk.
+// Hire returns the agent at a path that does a task or works by the clock for by, or helps one that does,
+// and makes one if there never was any. It has no name and takes no part in talk.
 func (b *Directory) Hire(ctx context.Context, by earshot.ParticipantID, path earshot.Path) (Record, error) {
 	r, err := b.Resolve(ctx, path)
 	at, _ := ParsePath(path)
-	if !errors.Is(err, ErrUnknown) || at.Kind != earshot.PathTask && at.Kind != earshot.PathCron {
+	if !errors.Is(err, ErrUnknown) || !hired(path) {
 		return r, err
 	}
 	return b.birth(ctx, by, Record{User: earshot.ParticipantID(at.User), Kind: at.Kind}, exactly(path))
+}
+
+// hired reports whether the agent at a path goes on with its work when the program starts again: it does a
+// task, works by the clock, or helps one that does.
+func hired(path earshot.Path) bool {
+	at, err := ParsePath(path)
+	if err == nil && at.Kind == earshot.PathSub {
+		at, err = ParsePath(at.Parent)
+	}
+	return err == nil && (at.Kind == earshot.PathTask || at.Kind == earshot.PathCron)
 }
 
 // Change applies edit to an agent's profile. Only somebody who may operate the daemon may do it,

@@ -322,12 +322,15 @@ func TestHire(t *testing.T) {
 	if again, err := h.book.Hire(t.Context(), ann.ID, r.Path); err != nil || again.ID != r.ID {
 		t.Errorf("the second time it is %+v, %v", again, err)
 	}
-	for _, path := range []earshot.Path{"/owner/agent/y", "/owner/subuser/y", "/owner/task/x/sub/0", "nowhere"} {
+	for _, path := range []earshot.Path{"/owner/agent/y", "/owner/subuser/y", "/owner/agent/y/sub/0", "/owner/task/x/memory", "nowhere"} {
 		if r, err := h.book.Hire(t.Context(), ann.ID, path); err == nil {
 			t.Errorf("at %s there is %+v", path, r)
 		}
 	}
-	if err := h.book.Clear(t.Context()); err != nil || !slices.ContainsFunc(h.book.List(), func(a agents.Record) bool { return a.ID == r.ID }) {
+	if helps, err := h.book.Hire(t.Context(), ann.ID, r.Path+"/sub/0"); err != nil || helps.Kind != earshot.PathSub {
+		t.Errorf("what helps it is %+v, %v", helps, err)
+	}
+	if err := h.book.Clear(t.Context()); err != nil || !slices.ContainsFunc(h.book.List(), func(a agents.Record) bool { return a.Path == r.Path+"/sub/0" }) {
 		t.Errorf("after a start it is gone, %v", err)
 	}
 	if err := h.book.Finish(t.Context(), ann.ID, r.ID); err != nil {

@@ -47,7 +47,7 @@ func (b *Directory) Clear(ctx context.Context) error {
 	defer done()
 	var left []Record
 	for _, r := range b.List() { // sorted by path, so children come after their parent
-		if n := len(left); r.Kind.Indexed() && (n == 0 || !Within(r.Path, left[n-1].Path)) {
+		if n := len(left); r.Kind.Indexed() && !hired(r.Path) && (n == 0 || !Within(r.Path, left[n-1].Path)) {
 			left = append(left, r)
 		}
 	}

@@ -23,17 +23,19 @@ type Order struct {
 // An Edit changes an agent's profile. A nil field stays as it is.
 type Edit struct {
 	Name        *string           `json:"name,omitempty"`
+	Username    *string           `json:"username,omitempty"` // empty means none
 	Description *string           `json:"description,omitempty"`
-	Prompt      *earshot.Text     `json:"prompt,omitempty"` // empty means the built-in one
-	Engine      *string           `json:"engine,omitempty"` // empty means the engine of its role
-	Model       *string           `json:"model,omitempty"`  // empty means the model of its role
-	Rooms       *[]earshot.RoomID `json:"rooms,omitempty"`  // empty means everywhere
+	Prompt      *earshot.Text     `json:"prompt,omitempty"`    // empty means the built-in one
+	Engine      *string           `json:"engine,omitempty"`    // empty means the engine of its role
+	Model       *string           `json:"model,omitempty"`     // empty means the model of its role
+	Workspace   *string           `json:"workspace,omitempty"` // empty means the one at its path
+	Rooms       *[]earshot.RoomID `json:"rooms,omitempty"`     // empty means everywhere
 	Main        *bool             `json:"main,omitempty"`
 	AutoReply   *bool             `json:"auto_reply,omitempty"`
 }
 
 // Keys are the keys of [Edit.Set], named as in the configuration.
-var Keys = []string{"name", "description", "prompt", "engine", "model", "rooms", "main", "auto_reply"}
+var Keys = []string{"name", "username", "description", "prompt", "engine", "model", "workspace", "rooms", "main", "auto_reply"}
 
 // Everywhere stands for all rooms in a list of rooms.
 const Everywhere = "all"
@@ -44,6 +46,8 @@ func (e *Edit) Set(key, value string) (err error) {
 	switch strings.ToLower(key) {
 	case "name":
 		e.Name = &value
+	case "username":
+		e.Username = &value
 	case "description":
 		e.Description = &value
 	case "prompt":
@@ -52,6 +56,8 @@ func (e *Edit) Set(key, value string) (err error) {
 		e.Engine = &value
 	case "model":
 		e.Model = &value
+	case "workspace":
+		e.Workspace = &value
 	case "rooms", "room":
 		e.Rooms = roomsIn(value)
 	case "main":
@@ -90,10 +96,12 @@ func yes(word string) (*bool, error) {
 
 func (e Edit) apply(p *earshot.Profile) {
 	set(&p.Name, e.Name)
+	set(&p.Username, e.Username)
 	set(&p.Description, e.Description)
 	set(&p.Prompt, e.Prompt)
 	set(&p.Engine, e.Engine)
 	set(&p.Model, e.Model)
+	set(&p.Workspace, e.Workspace)
 	set(&p.Main, e.Main)
 	set(&p.AutoReply, e.AutoReply)
 	if e.Rooms != nil {
@@ -151,7 +159,7 @@ func (b *Directory) made(ctx context.Context, by participants.Participant, o Ord
 	return b.Create(ctx, by, user, p)
 }
 
-// Find returns the live agent that text names: by its path, its name, or the label of an agent
+// Find returns the live agent that text names: by its path, its name, its username, or the label of an agent
 // without a name.
 func (b *Directory) Find(ctx context.Context, text string) (Record, error) {
 	if strings.HasPrefix(text, "/") {
@@ -160,7 +168,7 @@ func (b *Directory) Find(ctx context.Context, text string) (Record, error) {
 	var names []string
 	for _, r := range b.List() {
 		label := b.Label(r.ID)
-		if text != "" && participants.Key(label) == participants.Key(text) {
+		if key := participants.Key(text); text != "" && (participants.Key(label) == key || participants.Key(r.Username) == key) {
 			return r, nil
 		}
 		if r.Name != "" {

@@ -1,6 +1,7 @@
 package agents
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -31,12 +32,24 @@ type profileScope struct {
 // with it. The caller has called begin.
 func (b *Directory) profile(r Record) (earshot.Profile, error) {
 	p := r.Profile
-	faults := []error{profileScope{b.setup.Rooms, b.setup.Engines}.check(p), homeless(r.User, p)}
+	faults := []error{
+		profileScope{b.setup.Rooms, b.setup.Engines}.check(p), homeless(r.User, p),
+		field.Check(p.Name != "" || p.Username+p.Workspace == "", "name", "is empty; only an agent with a name has a username or a workspace"),
+	}
 	if p.Name != "" || !r.Kind.Below() && (r.Kind == earshot.PathAgent || r.Kind == earshot.PathSubuser) {
 		var err error
 		if p.Name, err = participants.CheckAgent(p.Name); err != nil {
 			return p, err
 		}
+	}
+	if p.Username != "" {
+		var err error
+		if p.Username, err = participants.CheckAgent(p.Username); err != nil {
+			return p, err
+		}
+	}
+	if p.Workspace != "" {
+		faults = append(faults, b.sharer(r))
 	}
 	if p.Main {
 		faults = append(faults, b.rival(r))
@@ -65,6 +78,18 @@ func (b *Directory) rival(r Record) error {
 	return nil
 }
 
+// sharer returns an error if another agent of the same user has the workspace that r is to have.
+func (b *Directory) sharer(r Record) error {
+	b.mu.RLock()
+	defer b.mu.RUnlock()
+	for _, other := range b.live {
+		if other.ID != r.ID && other.User == r.User && other.Workspace == r.Workspace {
+			return field.Errorf("workspace", "is %q, which is that of %s; choose another", r.Workspace, cmp.Or(other.Name, string(other.Path)))
+		}
+	}
+	return nil
+}
+
 // overlap reports whether two lists of rooms have a room in common. An empty list means all rooms.
 func overlap(a, b []earshot.RoomID) bool {
 	return len(a) == 0 || len(b) == 0 || slices.ContainsFunc(a, func(room earshot.RoomID) bool { return slices.Contains(b, room) })
@@ -81,10 +106,13 @@ func homeless(user earshot.ParticipantID, p earshot.Profile) error {
 
 // check reports every fault of a profile except its name.
 func (h profileScope) check(p earshot.Profile) error {
-	name := utf8.RuneCountInString(p.Name)
+	name := max(utf8.RuneCountInString(p.Name), utf8.RuneCountInString(p.Username))
+	folder, wrong := participants.CheckWord(p.Workspace)
 	odd := strings.ContainsFunc(p.Description, func(r rune) bool { return !unicode.IsPrint(r) || r == '[' || r == ']' })
 	notWord := strings.ContainsFunc(p.Model, func(r rune) bool { return !unicode.IsPrint(r) || r == ' ' })
 	return errors.Join(
+		field.Check(p.Workspace == "" || wrong == nil && folder == p.Workspace,
+			"workspace", "is %q; must be one word of small letters, digits and - . _, such as notes", participants.OneLine(p.Workspace)),
 		field.Check(name <= longestName, "name", "has %d characters; must be at most %d", name, longestName),
 		field.Check(len(p.Description) <= longestDescription,
 			"description", "has %d bytes; must have at most %d, because it is part of every prompt", len(p.Description), longestDescription),

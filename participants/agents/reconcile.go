@@ -117,7 +117,7 @@ func (p *reconciliation) existing(e Entry) *Record {
 // settle makes an agent match the configuration: an existing one, or otherwise a new one.
 func (p *reconciliation) settle(ctx context.Context, r Record, is *Record) error {
 	r.Role = r.Kind.Role()
-	p.names = append(p.names, r.Name)
+	p.names = append(p.names, r.Name, r.Username)
 	if is == nil {
 		return p.create(ctx, r)
 	}
@@ -173,16 +173,20 @@ func (p *reconciliation) gateway(ctx context.Context, e Entry) error {
 func (p *reconciliation) give(was Record) {
 	r := was
 	r.Name = p.name(r)
+	if r.Username != "" && p.taken(r.Username) {
+		r.Username = ""
+	}
 	for _, f := range p.fixed {
+		if f.User == r.User && f.Workspace == r.Workspace {
+			r.Workspace = ""
+		}
 		r.Main = r.Main && !(f.Main && overlap(f.Rooms, r.Rooms))
 	}
 	r.Prompt, r.Version = Upgrade(r.Prompt, r.Version)
 	if !reflect.DeepEqual(r, was) {
 		p.changes = append(p.changes, r.event(earshot.Changed))
 	}
-	if r.Name != "" {
-		p.names = append(p.names, r.Name)
-	}
+	p.names = append(p.names, r.Name, r.Username)
 }
 
 // name returns the name of an agent that was made at run time. The name gets a number if the
@@ -207,6 +211,6 @@ func (p *reconciliation) had(name string) bool {
 
 // taken reports whether an agent called name could be mistaken for somebody else.
 func (p *reconciliation) taken(name string) bool {
-	near := func(other string) bool { return participants.Near(name, other) }
+	near := func(other string) bool { return other != "" && participants.Near(name, other) }
 	return slices.ContainsFunc(p.names, near) || p.setup.Actors.Collides(name) != nil
 }

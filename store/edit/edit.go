@@ -214,8 +214,11 @@ func (d *Editor) withdraw(ctx context.Context, tx *sql.Tx, b earshot.Withdrawal,
 	if err != nil {
 		return b, err
 	}
-	switch had.Body.(type) {
-	case earshot.Message, earshot.Utterance, earshot.Reply, earshot.Fact, earshot.Tombstone: // a Tombstone is erased already, but something may have been made from it since
+	b.Was = had.Body.Kind()
+	switch t := had.Body.(type) {
+	case earshot.Message, earshot.Utterance, earshot.Reply, earshot.Fact:
+	case earshot.Tombstone: // it is erased already, but something may have been made from it since
+		b.Was = t.Was
 	default:
 		return b, journal.ErrNoTarget
 	}

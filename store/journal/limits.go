@@ -57,7 +57,7 @@ func checkBody(b earshot.Body) error {
 	case earshot.Revision:
 		return errors.Join(CheckLength("the ID", len(b.Of), MaxID), CheckLength("the message", len(b.Text), earshot.MaxText))
 	case earshot.Withdrawal:
-		return CheckLength("the ID", len(b.Of), MaxID)
+		return errors.Join(CheckLength("the ID", len(b.Of), MaxID), CheckLength("the kind", len(b.Was), MaxName))
 	case earshot.Utterance:
 		return CheckLength("the utterance", len(b.Text), earshot.MaxText)
 	case earshot.Memo:
@@ -116,7 +116,7 @@ func checkAgent(a earshot.Agent) error {
 		CheckLength("the kind", max(len(a.PathKind), len(a.Role)), MaxName),
 	}
 	if p := a.Profile; p != nil {
-		faults = append(faults, CheckLength("the name", len(p.Name), MaxName), CheckLength("the description", len(p.Description), MaxDescription),
+		faults = append(faults, CheckLength("the name", max(len(p.Name), len(p.Username), len(p.Workspace)), MaxName), CheckLength("the description", len(p.Description), MaxDescription),
 			CheckLength("the prompt", len(p.Prompt), earshot.MaxText), CheckLength("the engine", max(len(p.Engine), len(p.Model)), MaxDescription))
 	}
 	return errors.Join(faults...)

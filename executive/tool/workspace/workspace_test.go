@@ -19,6 +19,7 @@ import (
 	"earshot/internal/testkit"
 	"earshot/llm"
 	"earshot/participants"
+	"earshot/participants/agents"
 )
 
 const home = earshot.Path("/owner/agent/coder")
@@ -303,6 +304,42 @@ func TestAgentsAreApart(t *testing.T) {
 				t.Errorf("%s: %q", other, o.Told)
 			}
 		}
+	}
+}
+
+// TestANamedWorkspace: the files of an agent with a workspace of its own are apart from those of all
+// others, and forgotten like theirs.
+func TestANamedWorkspace(t *testing.T) {
+	d := newDesk(t)
+	r := agents.Record{User: "owner", Path: home, Profile: earshot.Profile{Workspace: "notes"}}
+	secret := earshot.Visibility{Scope: earshot.Private, Members: []earshot.ParticipantID{"ann", "coder"}}
+	for _, v := range []earshot.Visibility{{Scope: earshot.Public}, secret} {
+		given, _ := json.Marshal(write{Path: "mine", Content: "canary"})
+		o := d.tools.Do(t.Context(), tool.Scope{
+			Room: earshot.Desk, Home: r.Home(), Visibility: v, Askers: []participants.Participant{ann}, Budget: new(tool.Budget),
+			Rests: func() []earshot.EventID { return []earshot.EventID{"e1"} },
+		}, llm.Call{Tool: "write_file", Arguments: given})
+		if o.Use.Failed || o.Use.Refused {
+			t.Fatalf("%+v", o)
+		}
+	}
+	if data, err := os.ReadFile(filepath.Join(d.Dir, "agent", "owner", "notes", "mine")); err != nil || string(data) != "canary" {
+		t.Errorf("there is %q, %v", data, err)
+	}
+	if o := d.use(t, "read_file", path{Path: "mine"}); strings.Contains(o.Told, "canary") {
+		t.Errorf("the one at the path has it: %q", o.Told)
+	}
+	if n, err := d.Forget(func(id earshot.EventID) bool { return id == "e1" }); n != 2 || err != nil {
+		t.Errorf("%d files were changed, %v", n, err)
+	}
+	err := filepath.WalkDir(d.Dir, func(name string, e fs.DirEntry, err error) error {
+		if err == nil && e.Type().IsRegular() {
+			t.Errorf("%s is left", name)
+		}
+		return err
+	})
+	if err != nil {
+		t.Error(err)
 	}
 }
 
