@@ -3,6 +3,7 @@ package daemon
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -44,7 +45,13 @@ func thinks(t *testing.T, dir string, most int) *thinker {
 // running returns a daemon that runs.
 func running(t *testing.T, cfg *config.Config, prepare ...func(*Daemon)) *thinker {
 	t.Helper()
-	d, err := Open(t.Context(), cfg, Options{Account: earshot.Handle{Provider: "console", ID: "1"}, Name: "ann"})
+	return runningWith(t, cfg, nil, prepare...)
+}
+
+// runningWith returns a daemon that runs and writes a log.
+func runningWith(t *testing.T, cfg *config.Config, log *slog.Logger, prepare ...func(*Daemon)) *thinker {
+	t.Helper()
+	d, err := Open(t.Context(), cfg, Options{Account: earshot.Handle{Provider: "console", ID: "1"}, Name: "ann", Log: log})
 	if err != nil {
 		t.Fatal(err)
 	}

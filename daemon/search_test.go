@@ -59,6 +59,14 @@ func TestSearchMemory(t *testing.T) {
 	if _, err := d.agents.Resolve(t.Context(), path); err == nil || !strings.Contains(err.Error(), string(path)) {
 		t.Errorf("the agent at %s: %v", path, err)
 	}
+	for _, on := range []bool{false, true} {
+		set := *d.Config()
+		set.Executive.Recall.Enabled = on
+		d.current.Store(&set)
+		if has := slices.ContainsFunc(d.taskTools(), func(row tool.Tool) bool { return row.Name == recall.ToolName }); has != on {
+			t.Errorf("tasks have the tool: %v; the configuration says %v", has, on)
+		}
+	}
 	next, err := d.agents.Spawn(t.Context(), main.ID, main.Path, earshot.PathSearch, earshot.Profile{})
 	if err != nil || !strings.HasSuffix(string(next.Path), "/search/1") {
 		t.Errorf("the next agent is at %s, %v", next.Path, err)

@@ -9,6 +9,7 @@ import (
 
 	"earshot"
 	"earshot/executive/memory"
+	"earshot/executive/recall"
 	"earshot/executive/task"
 	"earshot/executive/tool"
 	"earshot/internal/english"
@@ -51,6 +52,6 @@ func (d *Daemon) work(ctx context.Context, a earshot.Audience) (text string) {
 func (d *Daemon) taskTools() tool.Table {
 	set := d.Config().Executive
 	return slices.DeleteFunc(d.tools(), func(row tool.Tool) bool {
-		return !set.Tools.Enabled || row.Name == task.ToolName || row.Name == memory.ToolName && !set.Memory.Enabled
+		return !set.Tools.Enabled || row.Name == task.ToolName || row.Name == memory.ToolName && !set.Memory.Enabled || row.Name == recall.ToolName && !set.Recall.Enabled
 	})
 }

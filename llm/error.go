@@ -46,6 +46,18 @@ func (e *Error) Error() string {
 	return text
 }
 
+// Unquoted returns an error without what an engine said in its own words, which may quote the prompt: for
+// the log, and for those who may not know what was asked.
+func Unquoted(err error) error {
+	e, faulty := errors.AsType[*Error](err)
+	if !faulty {
+		return err
+	}
+	brief := *e
+	brief.Err = nil
+	return &brief
+}
+
 // Unwrap returns what the engine said.
 func (e *Error) Unwrap() error { return e.Err }
 

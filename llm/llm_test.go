@@ -1,6 +1,7 @@
 package llm_test
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -50,4 +51,15 @@ func TestShorten(t *testing.T) {
 		}
 		t.Fatal("it is never short enough")
 	})
+}
+
+// TestUnquoted: what an engine says in its own words, which may quote the prompt, stands in no log.
+func TestUnquoted(t *testing.T) {
+	err := fmt.Errorf("asking: %w", &llm.Error{Fault: llm.Broken, Engine: "a", Model: "m", Err: errors.New("cannot answer: my surgery is on friday")})
+	if got := llm.Unquoted(err).Error(); got != "a: broken (model m)" {
+		t.Errorf("it says %q", got)
+	}
+	if other := errors.New("no room"); llm.Unquoted(other) != other || llm.Unquoted(nil) != nil {
+		t.Error("another error is changed")
+	}
 }

@@ -58,6 +58,10 @@ type Line struct {
 
 	continues earshot.EventID // the previous line, if it belongs to the same sentence
 
+	// Beyond is what the agent's own words rest on and is not in the dialogue: facts, files, and what else
+	// its tools found.
+	Beyond []earshot.EventID
+
 	Revised time.Time // when its author last changed it
 
 	Mends []Mend // newest last
@@ -163,6 +167,19 @@ func (h *History) Add(l Line) {
 // has reports whether an event is part of the dialogue.
 func (h *History) has(e earshot.EventID) bool {
 	return slices.ContainsFunc(h.Lines, func(l Line) bool { return l.Event == e })
+}
+
+// beyond returns what the agent's own words rest on and is not in the dialogue yet.
+func (h *History) beyond(e earshot.Event) (all []earshot.EventID) {
+	if e.Author != h.Agent {
+		return nil
+	}
+	for _, id := range e.Sources {
+		if !slices.ContainsFunc(h.Lines, func(l Line) bool { return l.Event == id || slices.Contains(l.Beyond, id) }) {
+			all = append(all, id)
+		}
+	}
+	return all
 }
 
 // remove forgets one line.

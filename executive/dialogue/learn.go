@@ -25,7 +25,7 @@ func (h *History) Learn(e earshot.Event, people *participants.Registry) {
 // Line returns an event as a line of the dialogue, and whether it belongs there. What was said
 // aloud to others does not: people talk all day, and would displace everything else.
 func (h *History) Line(e earshot.Event, people *participants.Registry) (Line, bool) {
-	l := Line{Event: e.ID, Sequence: e.Sequence, At: e.At, Author: e.Author, From: e.From, To: e.To, Visibility: e.Visibility}
+	l := Line{Event: e.ID, Sequence: e.Sequence, At: e.At, Author: e.Author, From: e.From, To: e.To, Visibility: e.Visibility, Beyond: h.beyond(e)}
 	switch body := e.Body.(type) {
 	case earshot.Message:
 		l.Revised, l.OwnWords = body.Revised, body.OwnWords

@@ -94,7 +94,7 @@ func (k *Consolidator) visit(ctx context.Context, set executive.Config, id earsh
 	if mode, _ := room.Mode(); mode.Answers() && room.Still() {
 		switch more, err := k.pass(ctx, set, room, id); {
 		case err != nil:
-			k.Log.Debug("what was said is not remembered yet", "room", id, "err", err)
+			k.Log.Debug("what was said is not remembered yet", "room", id, "err", llm.Unquoted(err))
 		case more:
 			return // at once
 		default:

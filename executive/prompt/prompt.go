@@ -155,14 +155,15 @@ func (p Provenance) With(sources ...earshot.EventID) Provenance {
 	return p
 }
 
-// AndLines returns p with lines of the dialogue of an agent. The agent's own lines are no sources:
-// they rest on what others said.
+// AndLines returns p with lines of the dialogue of an agent. The agent's own lines are no sources, but
+// what they rest on is: what others said there, and what came from beyond.
 func (p Provenance) AndLines(lines []dialogue.Line, agent earshot.ParticipantID) Provenance {
 	for _, l := range lines {
 		p.Visibility = p.Visibility.And(l.Visibility)
 		if l.Author != agent && !l.Announces {
 			p = p.With(l.Event)
 		}
+		p = p.With(l.Beyond...)
 		for _, m := range l.Mends {
 			p = p.With(m.Edit)
 		}

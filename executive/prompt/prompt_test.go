@@ -82,3 +82,35 @@ func TestProvenance(t *testing.T) {
 		}
 	})
 }
+
+// TestWhatCameFromBeyond: an answer that repeats what a tool found for an earlier answer is erased with
+// what that rests on, as long as the earlier answer is in the dialogue.
+func TestWhatCameFromBeyond(t *testing.T) {
+	registry := participants.New(earshot.Handle{Provider: "console", ID: "ann"}, "Ann", "Earshot")
+	at := time.Date(2026, 11, 26, 9, 0, 0, 0, time.UTC)
+	public := earshot.Visibility{Scope: earshot.Public}
+	history := dialogue.History{Agent: participants.Agent}
+	var sources []earshot.EventID
+	for i := range 3 {
+		question := earshot.Event{ID: earshot.EventID(fmt.Sprint("q", i)), Sequence: int64(2*i + 1), At: at, Author: "ann", Visibility: public, Body: earshot.Message{Text: "and?"}}
+		history.Learn(question, registry)
+		sources = prompt.Reply{
+			Dialogue: prompt.Dialogue{Agent: participants.Agent, Identity: "You are Earshot.", History: &history, Audience: earshot.Audience{Room: earshot.Desk}.With(participants.Agent), At: at, Name: registry.Name},
+			Question: question, Rests: prompt.Provenance{Visibility: public}, Instructions: "Be brief.",
+		}.Build().Rests.Sources
+		reply := earshot.Event{
+			ID: earshot.EventID(fmt.Sprint("r", i)), Sequence: int64(2*i + 2), At: at, Author: participants.Agent, Visibility: public, Sources: slices.Clone(sources),
+			Body: earshot.Reply{About: question.ID, Outcome: earshot.Completed, Offered: "so"},
+		}
+		if i == 0 {
+			reply.Sources = append(reply.Sources, "file")
+		}
+		history.Learn(reply, registry)
+		if l := history.Lines[len(history.Lines)-1]; len(l.Beyond) > 0 != (i == 0) {
+			t.Errorf("what answer %d rests on from beyond the dialogue is %v", i, l.Beyond)
+		}
+	}
+	if slices.Sort(sources); !slices.Equal(sources, []earshot.EventID{"file", "q0", "q1", "q2"}) {
+		t.Errorf("the last answer rests on %v", sources)
+	}
+}

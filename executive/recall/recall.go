@@ -156,7 +156,7 @@ func (r Searcher) ask(ctx context.Context, by earshot.ParticipantID, messages []
 			err = errors.New("the answer is too long")
 		}
 		if err != nil {
-			r.Log.Debug("a search goes on without its model", "agent", by, "err", err)
+			r.Log.Debug("a search goes on without its model", "agent", by, "err", llm.Unquoted(err))
 			return "", fmt.Errorf("asking about what was found: %w", err)
 		}
 		text.WriteString(d.Text)

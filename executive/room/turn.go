@@ -199,7 +199,11 @@ func (r *Room) conclude(ctx context.Context, e turnResult) {
 	calls := r.chain.Targets(&e.Result, &done)
 	n, news := r.health(e)
 	if news { // first, because somebody who waits for the reply may leave when it has ended
-		r.records.unsaved.Add(r.event(earshot.Visibility{Scope: earshot.System}, n))
+		told := r.event(earshot.Visibility{Scope: earshot.System}, n)
+		if done.Visibility.Scope != earshot.Private {
+			told.Sources = done.Sources // a server's text may quote what it was asked
+		}
+		r.records.unsaved.Add(told)
 	}
 	r.records.unsaved.Add(done)
 	l.Outcome = e.Reply.Outcome
@@ -273,10 +277,12 @@ func (r *Room) health(e turnResult) (earshot.Notice, bool) {
 	case e.err != nil && e.Generation != nil && !errors.Is(e.err, turn.ErrUnheard):
 		n := generation.FaultNotice(e.err)
 		n.Key = model
+		known := n
+		known.Text = generation.FaultKind(e.err) // a server's text may quote what it was asked, and that may be forgotten
 		if e.Question.Rests.Visibility.Scope == earshot.Private {
-			n.Text = generation.FaultKind(e.err) // everybody is told, and a server's text may quote what it was asked
+			n = known // everybody is told
 		}
-		return n, r.notices.Faults.Change(r.cfg.Now(), n)
+		return n, r.notices.Faults.Change(r.cfg.Now(), known)
 	case e.err == nil && e.Generation != nil && e.Reply.Offered != "" && r.notices.Faults.Has(model):
 		n := earshot.Notice{Key: model, Text: "the " + model + " answers again", Over: true}
 		return n, r.notices.Faults.Change(r.cfg.Now(), n)

@@ -137,7 +137,7 @@ func (r *Runner) survey(ctx context.Context, running *sync.WaitGroup) error {
 			r.rested[id] = r.Now()
 			if err != nil && !errors.Is(err, llm.ErrParked) { // what was parked goes on at once
 				r.rested[id] = r.Now().Add(look)
-				r.Log.Info("a task waits", "task", id, "err", err)
+				r.Log.Info("a task waits", "task", id, "err", llm.Unquoted(err))
 			}
 		})
 	}

@@ -26,7 +26,7 @@ func (s *Scene) memory(j *testkit.Journal, m llm.Service, people *participants.R
 	}
 	cfg.Memory = memory.NewIndex()
 	return &memory.Consolidator{
-		Index: cfg.Memory, Unread: past{j}.unread, Find: past{j}.find, Model: m, Settings: func() executive.Config { return s.Config }, Rests: func() bool { return false },
+		Index: cfg.Memory, Unread: Past{j}.Unread, Find: Past{j}.Find, Model: m, Settings: func() executive.Config { return s.Config }, Rests: func() bool { return false },
 		Agents: func(earshot.RoomID) []agents.Record { return []agents.Record{{ID: participants.Agent}} },
 		Reader: func(_ context.Context, a agents.Record) earshot.ParticipantID { return a.ID },
 		Name:   people.Name, IsPerson: func(id earshot.ParticipantID) bool {
@@ -37,10 +37,11 @@ func (s *Scene) memory(j *testkit.Journal, m llm.Service, people *participants.R
 	}
 }
 
-// A past is a journal as memory reads it.
-type past struct{ *testkit.Journal }
+// A Past is a journal as memory reads it, of one room.
+type Past struct{ *testkit.Journal }
 
-func (p past) unread(_ context.Context, _ earshot.RoomID, _ time.Time, n int) ([][]earshot.EventID, error) {
+// Unread does what [memory.Unread] does.
+func (p Past) Unread(_ context.Context, _ earshot.RoomID, _ time.Time, n int) ([][]earshot.EventID, error) {
 	read := make(map[earshot.EventID]bool)
 	for _, e := range p.Events() {
 		if e.Body.Kind() == earshot.KindSummary {
@@ -58,6 +59,7 @@ func (p past) unread(_ context.Context, _ earshot.RoomID, _ time.Time, n int) ([
 	return slices.SortedFunc(maps.Values(circles), slices.Compare), nil
 }
 
-func (p past) find(_ context.Context, a earshot.Audience, ids []earshot.EventID) ([]earshot.Event, error) {
+// Find returns those of some events that everybody in an audience may see.
+func (p Past) Find(_ context.Context, a earshot.Audience, ids []earshot.EventID) ([]earshot.Event, error) {
 	return slices.DeleteFunc(p.Events(), func(e earshot.Event) bool { return !slices.Contains(ids, e.ID) || !e.Visibility.Allows(a) }), nil
 }

@@ -29,6 +29,9 @@ type provenance struct {
 	// Named is the event that was answered when the file was given its name.
 	Named earshot.EventID `json:"named,omitempty"`
 
+	// NamedOf is what else that turn rested on: the name may have words of it.
+	NamedOf []earshot.EventID `json:"named_of,omitempty"`
+
 	// Parts are the parts of the file, in order, and Before what they were until it was last
 	// written: a crash may have come in between.
 	Parts  []stretch `json:"parts"`
@@ -82,6 +85,14 @@ func follow(path string) (t provenance, err error) {
 		err = errBroken
 	}
 	return t, err
+}
+
+// name returns the events that the name of a file may have words of.
+func (t provenance) name() []earshot.EventID {
+	if t.Named == "" || slices.Contains(t.NamedOf, t.Named) {
+		return t.NamedOf
+	}
+	return append([]earshot.EventID{t.Named}, t.NamedOf...)
 }
 
 // of returns the parts of a file with so many bytes. If the file is not as it was written, all of
@@ -143,9 +154,7 @@ func (s *Store) notes(of tool.Scope, f file, had, data []byte, elder []stretch, 
 		return err
 	}
 	t.Before = nil
-	if had == nil {
-		t.Named = of.About
-	} else {
+	if had != nil {
 		t.Before = t.of(len(had))
 	}
 	if had != nil && end {
@@ -154,6 +163,9 @@ func (s *Store) notes(of tool.Scope, f file, had, data []byte, elder []stretch, 
 	more := stretch{Bytes: len(data) - length(elder)}
 	if of.Rests != nil {
 		more.Of = of.Rests()
+	}
+	if had == nil {
+		t.Named, t.NamedOf = of.About, more.Of
 	}
 	t.Parts = append(slices.Clone(elder), more)
 	return s.writeProvenance(t)
@@ -168,12 +180,13 @@ func (s *Store) made(f file, bytes int) []earshot.EventID {
 	return events(t.of(bytes))
 }
 
-// named returns the event that was answered when a file was given its name, if known.
+// named returns the events that the name of a file may have words of, if known.
 func (s *Store) named(f file) []earshot.EventID {
-	if t, err := s.loadProvenance(f.workspace, f.name); err == nil && t.Named != "" {
-		return []earshot.EventID{t.Named}
+	t, err := s.loadProvenance(f.workspace, f.name)
+	if err != nil {
+		return nil
 	}
-	return nil
+	return t.name()
 }
 
 // Sources returns the events that files were made from, and removes what a crash has left of
@@ -185,7 +198,7 @@ func (s *Store) Sources() (all []earshot.EventID, err error) {
 		return nil, err
 	}
 	err = s.each(func(t provenance) error {
-		all = append(all, append(events(slices.Concat(t.Parts, t.Before)), t.Named)...)
+		all = append(all, append(events(slices.Concat(t.Parts, t.Before)), t.name()...)...)
 		return nil
 	})
 	slices.Sort(all)
@@ -205,7 +218,7 @@ func (s *Store) Touched(is func(earshot.EventID) bool) (n int, err error) {
 
 // rests reports whether anything of a file was made from an event that fits.
 func (t provenance) rests(is func(earshot.EventID) bool) bool {
-	return is(t.Named) || slices.ContainsFunc(events(slices.Concat(t.Parts, t.Before)), is)
+	return slices.ContainsFunc(t.name(), is) || slices.ContainsFunc(events(slices.Concat(t.Parts, t.Before)), is)
 }
 
 // Forget removes from all files what was made from events that fit, and returns how many it has
@@ -239,6 +252,9 @@ func (s *Store) Loosen(is func(earshot.EventID) bool) error {
 					parts[i].Of = left
 				}
 			}
+		}
+		if left := slices.DeleteFunc(slices.Clone(t.NamedOf), is); len(left) > 0 {
+			t.NamedOf = left
 		}
 		return s.writeProvenance(t)
 	})
@@ -312,7 +328,7 @@ func (s *Store) forget(t provenance, is func(earshot.EventID) bool) error {
 		return err
 	}
 	var left []byte
-	kept := provenance{Folder: t.Folder, Name: t.Name, Named: t.Named}
+	kept := provenance{Folder: t.Folder, Name: t.Name, Named: t.Named, NamedOf: t.NamedOf}
 	at := 0
 	for _, p := range t.of(len(data)) {
 		if !slices.ContainsFunc(p.Of, is) {
@@ -320,8 +336,8 @@ func (s *Store) forget(t provenance, is func(earshot.EventID) bool) error {
 		}
 		at += p.Bytes
 	}
-	if is(t.Named) {
-		kept.Name, kept.Named = "kept-"+strings.TrimSuffix(filepath.Base(s.at(t.Folder, t.Name)), ".json")[:8]+path.Ext(t.Name), ""
+	if slices.ContainsFunc(t.name(), is) {
+		kept.Name, kept.Named, kept.NamedOf = "kept-"+strings.TrimSuffix(filepath.Base(s.at(t.Folder, t.Name)), ".json")[:8]+path.Ext(t.Name), "", nil
 	}
 	if len(left) > 0 {
 		during := kept

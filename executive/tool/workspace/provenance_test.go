@@ -76,7 +76,7 @@ func TestForget(t *testing.T) {
 	if o := d.resting(t, "q", nil, "read_file", `{"path":"list.txt"}`); !slices.Equal(o.Sources, []earshot.EventID{"a1", "b1", "b2", "x"}) {
 		t.Errorf("the list was made of %v", o.Sources)
 	}
-	if o := d.resting(t, "q", nil, "list_files", `{}`); !slices.Contains(o.Sources, "a2") || slices.Contains(o.Sources, "x") {
+	if o := d.resting(t, "q", nil, "list_files", `{}`); !slices.Contains(o.Sources, "a2") || !slices.Contains(o.Sources, "x") {
 		t.Errorf("the names are of %v", o.Sources)
 	}
 	anns := func(id earshot.EventID) bool { return strings.HasPrefix(string(id), "a") }
@@ -124,6 +124,29 @@ func (d *desk) read(t testing.TB, name string) string {
 		t.Fatal(err)
 	}
 	return string(data)
+}
+
+// TestForgetWhatANameIsOf: a file keeps no name that was made from anything forgotten, also if nothing that
+// stands in it was.
+func TestForgetWhatANameIsOf(t *testing.T) {
+	d := newDesk(t)
+	for _, w := range []struct {
+		of   earshot.EventID
+		text string
+	}{{"a1", "old"}, {"b1", "butter"}} {
+		if o := d.resting(t, "q", []earshot.EventID{w.of, "q"}, "write_file", `{"path":"cloves.txt","content":"`+w.text+`"}`); o.Use.Failed || o.Use.Refused {
+			t.Fatalf("%+v", o)
+		}
+	}
+	if o := d.resting(t, "q", nil, "list_files", `{}`); !slices.Contains(o.Sources, "a1") {
+		t.Errorf("the name is of %v", o.Sources)
+	}
+	if n, err := d.Forget(func(id earshot.EventID) bool { return id == "a1" }); n != 1 || err != nil {
+		t.Errorf("%d files have changed, %v", n, err)
+	}
+	if o := d.resting(t, "q", nil, "list_files", `{}`); strings.Contains(string(o.Use.Result), "cloves") || !strings.Contains(string(o.Use.Result), "kept-") {
+		t.Errorf("the files are %s", string(o.Use.Result))
+	}
 }
 
 // TestLoosen: parts of a file that also have other sources are no longer known to rest on a lapsed
