@@ -35,7 +35,7 @@ func (r Searcher) near(ctx context.Context, s tool.Scope, question string) (list
 	defer cancel()
 	found, err := r.Nearest(ctx, s.Audience, question, mostNear)
 	if err != nil {
-		r.Log.Debug("a search goes on with words alone", "err", err)
+		r.Log.Debug("a search goes on with words alone", "err", llm.Unquoted(err))
 	}
 	for i, e := range found {
 		p, ok := r.said(e)
@@ -153,7 +153,7 @@ func (f *Filler) fill(ctx context.Context) time.Duration {
 		err = f.Keep(ctx, of.Key(), events, all)
 	}
 	if f.failed = err != nil; f.failed {
-		f.Log.Debug("what was said is not found by its meaning yet", "err", err)
+		f.Log.Debug("what was said is not found by its meaning yet", "err", llm.Unquoted(err))
 		return retry
 	}
 	return 9 * time.Since(began) // an engine has other work
