@@ -204,7 +204,7 @@ func (k *Consolidator) find(ctx context.Context, set executive.Config, by earsho
 		return m, err
 	}
 	if err := replace(m.facts, old, []byte(answer)); err != nil {
-		k.Log.Debug("it is not known what new facts contradict", "room", r.events[0].Room, "err", err)
+		k.Log.Debug("it is not known what new facts contradict", "room", r.events[0].Room, "err", llm.Unquoted(err))
 	}
 	return m, nil
 }
