@@ -158,9 +158,10 @@
 //     ([earshot/executive/reason] has every reason that the journal knows),
 //     [earshot/executive/question] is what it answers, and the order in which that is done,
 //     [earshot/executive/seat] is the agent in this room, [earshot/executive/dialogue] what it remembers,
-//     [earshot/executive/schedule] what is done by the clock,
-//     [earshot/executive/memory] what is left of it when that has forgotten,
+//     [earshot/executive/memory] what is left of it when that has forgotten, and
+//     [earshot/executive/recall] looks something up in all of it,
 //     [earshot/executive/task] is work that goes on beside the talk,
+//     [earshot/executive/schedule] has it done by the clock,
 //     [earshot/executive/prompt] builds what its model is asked and says what that rests on,
 //     [earshot/executive/generation] streams the model's words,
 //     [earshot/executive/reply] makes the answer of all that, also ahead of time, and the tools that
