@@ -176,7 +176,9 @@ func (h *History) beyond(e earshot.Event) (all []earshot.EventID) {
 		return nil
 	}
 	for _, id := range e.Sources {
-		if !slices.ContainsFunc(h.Lines, func(l Line) bool { return l.Event == id || l.Visibility.Reaches(e.Visibility) && slices.Contains(l.Beyond, id) }) {
+		if !slices.ContainsFunc(h.Lines, func(l Line) bool {
+			return l.Event == id || l.Visibility.Reaches(e.Visibility) && slices.Contains(l.Beyond, id)
+		}) {
 			all = append(all, id)
 		}
 	}
