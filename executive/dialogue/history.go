@@ -169,13 +169,16 @@ func (h *History) has(e earshot.EventID) bool {
 	return slices.ContainsFunc(h.Lines, func(l Line) bool { return l.Event == e })
 }
 
-// beyond returns what the agent's own words rest on and is not in the dialogue yet.
+// beyond returns what the agent's own words rest on and is not in the dialogue yet, as far as everybody
+// reads that who may read them.
 func (h *History) beyond(e earshot.Event) (all []earshot.EventID) {
 	if e.Author != h.Agent {
 		return nil
 	}
 	for _, id := range e.Sources {
-		if !slices.ContainsFunc(h.Lines, func(l Line) bool { return l.Event == id || slices.Contains(l.Beyond, id) }) {
+		if !slices.ContainsFunc(h.Lines, func(l Line) bool {
+			return l.Event == id || l.Visibility.Reaches(e.Visibility) && slices.Contains(l.Beyond, id)
+		}) {
 			all = append(all, id)
 		}
 	}

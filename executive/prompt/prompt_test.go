@@ -110,6 +110,13 @@ func TestWhatCameFromBeyond(t *testing.T) {
 			t.Errorf("what answer %d rests on from beyond the dialogue is %v", i, l.Beyond)
 		}
 	}
+	for _, v := range []earshot.Visibility{{Scope: earshot.Private, Members: []earshot.ParticipantID{"bob", participants.Agent}}, public} {
+		e := earshot.Event{ID: "more", Sequence: 9, At: at, Author: participants.Agent, Visibility: v, Sources: []earshot.EventID{"secret"}, Body: earshot.Message{Text: "so"}}
+		history.Learn(e, registry)
+		if l := history.Lines[len(history.Lines)-1]; !slices.Equal(l.Beyond, e.Sources) { // who reads the second does not read the first
+			t.Errorf("for %s it rests on %v", v.Scope, l.Beyond)
+		}
+	}
 	if slices.Sort(sources); !slices.Equal(sources, []earshot.EventID{"file", "q0", "q1", "q2"}) {
 		t.Errorf("the last answer rests on %v", sources)
 	}
