@@ -274,6 +274,11 @@ type situation struct {
 
 func (w *work) situation() (s situation) {
 	n, told := make(map[earshot.EventID]int), make(map[earshot.EventID]bool)
+	tells := func(id earshot.EventID) {
+		if !told[id] {
+			told[id] = false
+		}
+	}
 	questions, left := make(map[earshot.EventID]earshot.Event), maps.Clone(w.due)
 	for _, e := range w.events() {
 		switch b := e.Body.(type) {
@@ -287,13 +292,13 @@ func (w *work) situation() (s situation) {
 				delete(questions, b.Question)
 			default:
 				s.ended++
-				told[b.Told] = told[b.Told]
+				tells(b.Told)
 			}
 		case earshot.Step:
 			if b.Act == earshot.StepQuestion {
 				s.changes++
 				questions[e.ID] = e
-				told[b.Told] = told[b.Told]
+				tells(b.Told)
 			}
 		case earshot.Schedule:
 			s.changes++
@@ -343,8 +348,8 @@ func (w *work) finish() {
 
 // An act is a call of a tool as it is on record.
 type act struct {
-	tool, nonce                        string
-	done, failed, asked, effects, told int
+	tool, nonce         string
+	done, failed, asked int
 }
 
 // workFaults returns what is wrong with a journal in which all work has come to its end, and the files that
