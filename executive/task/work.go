@@ -39,6 +39,7 @@ type work struct {
 // run makes the next steps of the task, a few, or as long as there is nothing to wait for. It asks the
 // model until asking ends.
 func (w *work) run(ctx, asking context.Context) error {
+	changed := 0 // in a row: what is put on record may be erased at once, since a source of it is
 	for asked := 0; asking.Err() == nil; {
 		all, err := w.read(ctx, isOne, w.id)
 		if err != nil || len(all) == 0 {
@@ -73,7 +74,10 @@ func (w *work) run(ctx, asking context.Context) error {
 		default:
 			return nil
 		}
-		if err != nil && err != errChanged {
+		if changed++; err == nil {
+			changed = 0
+		}
+		if err != nil && (err != errChanged || changed > burst) {
 			return err
 		}
 	}
