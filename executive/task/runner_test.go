@@ -544,7 +544,7 @@ func TestFair(t *testing.T) {
 func TestHelper(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		helper, all := script(`delegate {"text":"hire another"}`, `act {"n":1}`, "It is bought."), script(`delegate {"text":"buy paint"}`, "It is painted.")
-		waits := false
+		waits, asks := false, false
 		d := newDen(t, t.TempDir(), func(req *llm.Request) ([]llm.Call, string, error) {
 			if req.Messages[1].Text != "buy paint" {
 				return all(req)
@@ -554,6 +554,9 @@ func TestHelper(t *testing.T) {
 			}
 			if waits {
 				return nil, "", errWait
+			}
+			if asks {
+				return []llm.Call{{Tool: askName, Arguments: json.RawMessage(`{"text":"Which?"}`)}}, "", nil
 			}
 			return helper(req)
 		})
@@ -587,11 +590,14 @@ func TestHelper(t *testing.T) {
 		d.says(ann, "start paint the fence once more")
 		d.says(ann, "5 pause")
 		d.says(ann, "5 cancel")
+		d.change(func() { waits, asks = false, true })
+		d.says(ann, "start paint the fence at last")
+		d.says(ann, "7 cancel")
 		time.Sleep(2 * time.Minute)
 		if open, err := d.run.read(t.Context(), isOpen); err != nil || len(open) > 0 {
 			t.Errorf("still open: %+v, %v", open, err)
 		}
-		if told := d.told(); len(told) != 2 {
+		if told := d.told(); len(told) != 3 || !strings.Contains(told[2], "needs an answer: Which?") {
 			t.Errorf("told is %q", told)
 		}
 	})

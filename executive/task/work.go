@@ -39,7 +39,7 @@ type work struct {
 // run makes the next steps of the task, a few, or as long as there is nothing to wait for. It asks the
 // model until asking ends.
 func (w *work) run(ctx, asking context.Context) error {
-	changed := 0 // in a row: what is put on record may be erased at once, since a source of it is
+	changed := 0 // in a row; if a decision never fits, for example since a source of it is erased, the task rests
 	for asked := 0; asking.Err() == nil; {
 		all, err := w.read(ctx, isOne, w.id)
 		if err != nil || len(all) == 0 {
@@ -274,7 +274,8 @@ func (w *work) delegate(ctx context.Context, s *State, goal earshot.Text) error 
 	return err
 }
 
-// end ends the task. What a helper's comes to is told to no person: it is the outcome of the call.
+// end ends the task, if it goes on; one that is cancelled also if it rests. What a helper's comes to is told
+// to no person: it is the outcome of the call.
 func (w *work) end(ctx context.Context, act earshot.Act, text earshot.Text, file string) error {
 	err := w.record(ctx, w.id, func(s State) ([]earshot.Event, error) {
 		s.Took.Tokens, s.Took.Time = s.Took.Tokens+w.tokens, s.Took.Time+w.took
@@ -282,7 +283,7 @@ func (w *work) end(ctx context.Context, act earshot.Act, text earshot.Text, file
 		if s.Parent == "" && !s.Quiet {
 			b.Told = w.NewID()
 		}
-		return []earshot.Event{{Author: cmp.Or(w.agent, w.Speaker(s.Event.Room)), Sources: s.Sources, Body: b}}, s.still(false)
+		return []earshot.Event{{Author: cmp.Or(w.agent, w.Speaker(s.Event.Room)), Sources: s.Sources, Body: b}}, s.still(act == earshot.TaskCancelled && !s.Over)
 	})
 	return cmp.Or(err, errChanged)
 }
