@@ -297,6 +297,9 @@ func (h *household) fails(format string, args ...any) {
 // knows notes a fault if text has anything that one of some may not know, or that is forgotten.
 func (h *household) knows(where, text string, people []string) {
 	for _, w := range secretsIn(text) {
+		if _, end, cut := strings.Cut(w, "…"); cut {
+			w = h.whole(end, people)
+		}
 		is := h.secrets[w]
 		for _, p := range people {
 			if !slices.Contains(is.people, p) {
@@ -309,6 +312,19 @@ func (h *household) knows(where, text string, people []string) {
 			return
 		}
 	}
+}
+
+// whole returns the text of which only the end is left: of several with that end, one that some may know.
+func (h *household) whole(end string, people []string) string {
+	found := end
+	for w, is := range h.secrets {
+		if strings.HasSuffix(w, end) {
+			if found = w; !slices.ContainsFunc(people, func(p string) bool { return !slices.Contains(is.people, p) }) && !slices.Contains(h.gone, w) {
+				break
+			}
+		}
+	}
+	return found
 }
 
 // history is what people do for a while, and then everything is looked at.

@@ -45,7 +45,12 @@ func (s *Store) Search(ctx context.Context, of tool.Scope, score func(text strin
 			if err != nil || gone != nil || !utf8.Valid(data) || bytes.IndexByte(data, 0) >= 0 {
 				return nil
 			}
-			sources := append(s.made(file{folder, name}, len(data)), s.named(file{folder, name})...)
+			sources := s.made(file{folder, name}, len(data))
+			for _, id := range s.named(file{folder, name}) {
+				if !slices.Contains(sources, id) {
+					sources = append(sources, id)
+				}
+			}
 			for line := range strings.Lines(string(data)) {
 				if n := score(line); n > 0 {
 					best = append(best, Passage{name, strings.TrimSpace(line), info.ModTime(), n, sources})
