@@ -471,6 +471,7 @@ func TestWorkspace(t *testing.T) {
 		c.seats(works, record("scout", "Scout"))
 		c.must(t, "ann", "@Earshot do it alone", time.Second)
 		c.must(t, "ann", "@Earshot look it up", time.Second)
+		synctest.Wait()
 		if want := []string{"/agent/owner/notes {}", "/agent/owner/notes {}"}; !slices.Equal(s.read, want) {
 			t.Errorf("they worked with %q, want %q", s.read, want)
 		}
