@@ -563,6 +563,7 @@ func TestHelper(t *testing.T) {
 		defer func() { d.close() }()
 		d.says(ann, "start paint the fence")
 		time.Sleep(time.Minute)
+		synctest.Wait()
 		if told := d.told(); len(told) != 1 || !strings.Contains(told[0], "It is painted.") {
 			t.Errorf("told is %q", told)
 		}
@@ -594,6 +595,7 @@ func TestHelper(t *testing.T) {
 		d.says(ann, "start paint the fence at last")
 		d.says(ann, "7 cancel")
 		time.Sleep(2 * time.Minute)
+		synctest.Wait()
 		if open, err := d.run.read(t.Context(), isOpen); err != nil || len(open) > 0 {
 			t.Errorf("still open: %+v, %v", open, err)
 		}
@@ -624,6 +626,7 @@ func TestRestricted(t *testing.T) {
 		}
 		d.run.Wake()
 		time.Sleep(time.Minute)
+		synctest.Wait()
 		if want := []string{`recall {"q":1}`, `write_file {"content":"It is painted.","path":"result.md"}`}; !slices.Equal(d.made, want) {
 			t.Errorf("it made %q", d.made)
 		}
