@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -210,5 +211,18 @@ func TestAttachmentsAreFound(t *testing.T) {
 	add(t, s, about(earshot.Message{Attachments: []earshot.Attachment{{Name: "tides.png", Type: "image/png", Size: 120_000}}}))
 	if found, err := s.For(everybody).Search(t.Context(), "tides", 10); err != nil || len(found) != 1 {
 		t.Errorf("found in %d events, %v", len(found), err)
+	}
+}
+
+// TestReviseWhatWasEditedInAnyOrder: the IDs of what was derived from a message need not rise.
+func TestReviseWhatWasEditedInAnyOrder(t *testing.T) {
+	s := open(t, store.Config{})
+	add(t, s, by("hello", "ann", earshot.Message{Text: "hallo"}))
+	for _, id := range []earshot.EventID{"b", "c", "a"} {
+		add(t, s, by(id, "ann", earshot.Edit{Act: earshot.Changed, Item: "hello", Text: "helo"}, "hello"))
+	}
+	add(t, s, by("revision", "ann", earshot.Revision{Of: "hello", Text: "hello"}))
+	if got := left(t, s); !slices.Equal(got, []earshot.EventID{"hello", "revision"}) {
+		t.Errorf("left are %q", got)
 	}
 }

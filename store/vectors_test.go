@@ -73,6 +73,18 @@ func TestVectors(t *testing.T) {
 	}
 }
 
+// TestUnembeddedOfTwoModels: what has no vector comes before what has one of another model, however old it
+// is.
+func TestUnembeddedOfTwoModels(t *testing.T) {
+	s := open(t, store.Config{})
+	kept := add(t, s, said("east"), said("north"), said("west"), said("south"))
+	embed(t, s, kept[2:], []float32{9, 1}, []float32{0, 0.1})
+	_, pending, err := s.Unembedded(t.Context(), "z", 9)
+	if !slices.Equal(pending, []earshot.Text{"north", "east", "south", "west"}) || err != nil {
+		t.Errorf("pending: %v, %v", pending, err)
+	}
+}
+
 // TestVectorsOfWhatIsGone: an event that is erased or edited while its vector is made gets none.
 func TestVectorsOfWhatIsGone(t *testing.T) {
 	s := open(t, store.Config{})

@@ -135,7 +135,7 @@ func (d *Editor) revise(ctx context.Context, tx *sql.Tx, e earshot.Event, b ears
 	if !ok {
 		return journal.ErrNoTarget
 	}
-	about, err := journal.Collect(tx.QueryContext(ctx, "SELECT "+journal.Columns+" FROM derived d JOIN journal j ON j.id = d.event WHERE d.source = ? AND j.kind IN (?, ?)",
+	about, err := journal.Collect(tx.QueryContext(ctx, "SELECT "+journal.Columns+" FROM derived d JOIN journal j ON j.id = d.event WHERE d.source = ? AND j.kind IN (?, ?) ORDER BY j.sequence",
 		b.Of, earshot.KindRevision, earshot.KindEdit))
 	if err != nil {
 		return err

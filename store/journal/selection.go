@@ -141,7 +141,7 @@ func ofPeople(ctx context.Context, v earshot.View, sel Selection, where string, 
 // attributions returns by whom each utterance was, if that was found out later.
 func attributions(ctx context.Context, v earshot.View) (map[earshot.EventID]earshot.ParticipantID, error) {
 	all := make(map[earshot.EventID]earshot.ParticipantID)
-	err := eachWhere(ctx, v, "j.kind = 'whose' ORDER BY j.sequence", nil, func(e earshot.Event) {
+	err := eachWhere(ctx, v, "j.kind = 'whose'", nil, func(e earshot.Event) {
 		if w, is := e.Body.(earshot.Attribution); is {
 			all[w.Of] = w.Author
 		}
@@ -193,9 +193,9 @@ func (sel Selection) concerns(e earshot.Event) bool {
 	})
 }
 
-// eachWhere calls do with the events of the journal j that match.
+// eachWhere calls do with the events of the journal j that match, in their order.
 func eachWhere(ctx context.Context, v earshot.View, where string, args []any, do func(earshot.Event)) error {
-	found, err := Collect(v.QueryContext(ctx, "SELECT "+Columns+" FROM journal j WHERE "+where, usedArgs(where, args)...))
+	found, err := Collect(v.QueryContext(ctx, "SELECT "+Columns+" FROM journal j WHERE "+where+" ORDER BY j.sequence", usedArgs(where, args)...))
 	if err != nil {
 		return err
 	}

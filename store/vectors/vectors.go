@@ -41,7 +41,7 @@ func (View) Apply(ctx context.Context, tx *sql.Tx, e earshot.Event) (err error) 
 	if _, erased := e.Body.(earshot.Tombstone); erased {
 		_, err = tx.ExecContext(ctx, "DELETE FROM vectors WHERE sequence = ?", e.Sequence)
 	} else if textOf(e) != "" {
-		_, err = tx.ExecContext(ctx, "INSERT OR REPLACE INTO vectors (sequence) VALUES (?)", e.Sequence)
+		_, err = tx.ExecContext(ctx, "INSERT INTO vectors (sequence) VALUES (?) ON CONFLICT (sequence) DO UPDATE SET model = excluded.model, vector = excluded.vector", e.Sequence)
 	}
 	return err
 }
@@ -58,8 +58,9 @@ func textOf(e earshot.Event) earshot.Text {
 // vectors of another model. It also returns their texts.
 func Pending(ctx context.Context, v earshot.View, model string, n int) (all []earshot.Event, texts []earshot.Text, err error) {
 	const from = "SELECT * FROM (SELECT " + journal.Columns + " FROM vectors v CROSS JOIN journal j ON j.sequence = v.sequence WHERE v.model "
-	const order = " @model ORDER BY v.model, v.sequence DESC LIMIT @n)" // as the index has them
-	rows, err := journal.Collect(v.QueryContext(ctx, from+"<"+order+" UNION ALL "+from+">"+order+" LIMIT @n", sql.Named("model", model), sql.Named("n", n)))
+	const order = " @model ORDER BY v.model, v.sequence DESC LIMIT @n) AS " // as the index has them
+	found, err := v.QueryContext(ctx, from+"<"+order+"older UNION ALL "+from+">"+order+"newer LIMIT @n", sql.Named("model", model), sql.Named("n", n))
+	rows, err := journal.List(found, err, func(r *journal.Row, rows *sql.Rows) error { return r.Scan(rows) }) // in no order of theirs
 	for _, r := range rows {
 		e, err := r.Event()
 		if err != nil {
@@ -113,7 +114,7 @@ func Nearest(ctx context.Context, v earshot.View, who earshot.Audience, model st
 		sequences = append(sequences, m.sequence)
 	}
 	list, _ := json.Marshal(sequences) // of numbers
-	found, err := journal.ReadVisible(ctx, v, who, journal.SelectVisible+" AND j.sequence IN (SELECT value FROM json_each(@sequences))", sql.Named("sequences", string(list)))
+	found, err := journal.ReadVisible(ctx, v, who, journal.SelectVisible+" AND j.sequence IN (SELECT CAST(value AS BIGINT) FROM json_each(@sequences)) ORDER BY j.sequence", sql.Named("sequences", string(list)))
 	slices.SortFunc(found, func(a, b earshot.Event) int {
 		return slices.Index(sequences, a.Sequence) - slices.Index(sequences, b.Sequence)
 	})
