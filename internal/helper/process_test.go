@@ -361,7 +361,7 @@ func TestAsk(t *testing.T) {
 			}
 			long := time.Second
 			if tt.answers { // which takes as long as the machine is busy
-				long = slack
+				long = testkit.Patience
 			}
 			ctx, stop := context.WithTimeout(t.Context(), long)
 			defer stop()
