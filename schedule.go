@@ -7,11 +7,11 @@ import "strings"
 func (s Schedule) Deed(whom string) Text {
 	switch s.Act {
 	case Created:
-		return Text("wants done for " + whom + " " + s.Often() + ": " + brief(string(s.Text)))
+		return Text("scheduled for " + whom + " " + s.Often() + ": " + brief(string(s.Text)))
 	case SchedulePaused, ScheduleResumed, Ended:
-		return Text("has " + string(s.Act) + " what is done by the clock for " + whom)
+		return Text(string(s.Act) + " what is done by the clock for " + whom)
 	case ScheduleSkipped:
-		return "has not done it by the clock: " + s.Text
+		return "did not do it by the clock: " + s.Text
 	}
 	return ""
 }

@@ -362,7 +362,7 @@ func (p *transcript) aside(m marks, e earshot.Event) row {
 		}
 		return does(dim, text)
 	case earshot.Schedule:
-		return does(dim, cmp.Or(string(b.Deed(p.names(m, e.To))), "has it done by the clock"))
+		return does(dim, cmp.Or(string(b.Deed(p.names(m, e.To))), "had it done by the clock"))
 	case earshot.Thought:
 		return p.thought(m, does, b)
 	case earshot.Finding:
