@@ -16,7 +16,7 @@ func (s Schedule) Deed(whom string) Text {
 	return ""
 }
 
-// Often says when it is done, in the words in which it was set, such as "weekday at 7:30".
+// Often says when it is done, in the words in which it was set, such as "every weekday at 7:30".
 func (s Schedule) Often() string {
 	when := string(s.When)
 	first, _, _ := strings.Cut(strings.ToLower(when), " ")
