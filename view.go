@@ -34,3 +34,9 @@ type Projection interface {
 	// revised, which comes a third time as it is from then on.
 	Apply(ctx context.Context, tx *sql.Tx, e Event) error
 }
+
+// Exec executes statements of a [Projection].
+func Exec(ctx context.Context, tx *sql.Tx, statements string, args ...any) error {
+	_, err := tx.ExecContext(ctx, statements, args...)
+	return err
+}

@@ -252,7 +252,7 @@ func (d *Daemon) loadPeople(ctx context.Context) error {
 	if err := d.agents.Clear(ctx); err != nil {
 		return fmt.Errorf("ending the agents of interrupted tasks: %w", err)
 	}
-	if err := d.agents.Programs(ctx); err != nil {
+	if err := d.agents.EnsureSystem(ctx); err != nil {
 		return fmt.Errorf("making the agents of the program itself: %w", err)
 	}
 	d.gate = access.NewGate(d.Config(), d.people)
@@ -341,7 +341,7 @@ func (d *Daemon) RunWith(ctx context.Context, l net.Listener, settle func() []pr
 	}
 	rest.Go(func() { d.expire(ctx) })
 	rest.Go(func() { d.keepMemory(ctx) })
-	rest.Go(func() { d.filler().Run(ctx) })
+	rest.Go(func() { d.indexer().Run(ctx) })
 	rest.Go(func() { d.tasks.Run(ctx) })
 	rest.Go(func() { d.schedules.Run(ctx) })
 	rest.Go(func() { d.writeCosts(ctx) })

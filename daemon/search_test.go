@@ -73,7 +73,7 @@ func TestSearchMemory(t *testing.T) {
 	}
 }
 
-// TestSearchMeaning: what was said is found by what it means, with the vectors of a server that the filler
+// TestSearchMeaning: what was said is found by what it means, with the vectors of a server that the indexer
 // asks while nobody talks; what is private stays so, and no vector outlives its event.
 func TestSearchMeaning(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -124,7 +124,7 @@ func TestSearchMeaning(t *testing.T) {
 	if _, err := d.store.Append(t.Context(), there, said(public, "there is bread"), secret); err != nil {
 		t.Fatal(err)
 	}
-	f, key := d.filler(), cfg.Executive.Recall.Embedding.Key()
+	f, key := d.indexer(), cfg.Executive.Recall.Embedding.Key()
 	events, texts, err := f.Pending(t.Context(), key, llm.MaxTexts)
 	if err != nil || len(events) != 3 || texts[0] != "Bob's train is a secret" || !f.Still() || f.Rests() {
 		t.Fatalf("%d events are pending: %q, %v", len(events), texts, err)

@@ -1,11 +1,6 @@
 package main
 
 import (
-	"bytes"
-	"context"
-	"encoding/json"
-	"io"
-	"net"
 	"net/http"
 	"strings"
 	"testing"
@@ -19,23 +14,7 @@ import (
 // delivers posts a message over the socket, and returns the status and the body of the response.
 func (h *home) delivers(id earshot.EventID, text string) (int, string) {
 	h.t.Helper()
-	body, err := json.Marshal(map[string]string{"id": string(id), "text": text})
-	if err != nil {
-		h.t.Fatal(err)
-	}
-	c := http.Client{Timeout: testkit.Patience, Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-		return new(net.Dialer).DialContext(ctx, "unix", h.socket)
-	}}}
-	resp, err := c.Post("http://localhost/v1/messages", "application/json", bytes.NewReader(body))
-	if err != nil {
-		h.t.Fatal(err)
-	}
-	defer resp.Body.Close()
-	said, err := io.ReadAll(io.LimitReader(resp.Body, 1<<16))
-	if err != nil {
-		h.t.Fatal(err)
-	}
-	return resp.StatusCode, string(said)
+	return h.postsTo(string(id), "", text)
 }
 
 // TestPostings: a blank message gets 400, a repeated one is kept once, and a different message

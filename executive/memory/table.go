@@ -22,7 +22,7 @@ func (Projection) Version() int { return 2 }
 
 // Create implements [earshot.Projection].
 func (Projection) Create(ctx context.Context, tx *sql.Tx) error {
-	return run(ctx, tx, `
+	return earshot.Exec(ctx, tx, `
 		CREATE TABLE reading (
 			sequence INTEGER PRIMARY KEY,
 			id       TEXT    NOT NULL UNIQUE,
@@ -38,7 +38,7 @@ func (Projection) Create(ctx context.Context, tx *sql.Tx) error {
 
 // Reset implements [earshot.Projection].
 func (Projection) Reset(ctx context.Context, tx *sql.Tx) error {
-	return run(ctx, tx, `DROP TABLE IF EXISTS reading`)
+	return earshot.Exec(ctx, tx, `DROP TABLE IF EXISTS reading`)
 }
 
 // Apply implements [earshot.Projection].
@@ -49,9 +49,9 @@ func (Projection) Apply(ctx context.Context, tx *sql.Tx, e earshot.Event) error 
 		if err != nil {
 			return err
 		}
-		return run(ctx, tx, `UPDATE reading SET pass = ? WHERE id IN (SELECT value FROM json_each(?))`, e.Sequence, string(sources))
+		return earshot.Exec(ctx, tx, `UPDATE reading SET pass = ? WHERE id IN (SELECT value FROM json_each(?))`, e.Sequence, string(sources))
 	case earshot.Tombstone:
-		return run(ctx, tx, `DELETE FROM reading WHERE sequence = ?1; UPDATE reading SET pass = NULL WHERE pass = ?1`, e.Sequence)
+		return earshot.Exec(ctx, tx, `DELETE FROM reading WHERE sequence = ?1; UPDATE reading SET pass = NULL WHERE pass = ?1`, e.Sequence)
 	}
 	name := circle(e.Visibility)
 	switch {
@@ -60,12 +60,7 @@ func (Projection) Apply(ctx context.Context, tx *sql.Tx, e earshot.Event) error 
 	case Words(e) == "":
 		return nil
 	}
-	return run(ctx, tx, `INSERT INTO reading (sequence, id, room, circle, at) VALUES (?, ?, ?, ?, ?)`, e.Sequence, e.ID, e.Room, name, e.At.UnixMilli())
-}
-
-func run(ctx context.Context, tx *sql.Tx, statement string, args ...any) error {
-	_, err := tx.ExecContext(ctx, statement, args...)
-	return err
+	return earshot.Exec(ctx, tx, `INSERT INTO reading (sequence, id, room, circle, at) VALUES (?, ?, ?, ?, ?)`, e.Sequence, e.ID, e.Room, name, e.At.UnixMilli())
 }
 
 // column returns the only column of the result of a query.

@@ -7,7 +7,7 @@
 // will read the answer: passages are taken only if all of them may see it, before they are ranked. If
 // the model fails, the words of the question are the query, and the passages themselves are the answer.
 //
-// Passages are found by their words and, with a model for embeddings, by the vectors that a [Filler] has
+// Passages are found by their words and, with a model for embeddings, by the vectors that a [Indexer] has
 // it make of all that is said. The agent's files are searched by words, if all who ask may use tools.
 package recall
 

@@ -21,7 +21,7 @@ func (Projection) Version() int { return 1 }
 
 // Create implements [earshot.Projection].
 func (Projection) Create(ctx context.Context, tx *sql.Tx) error {
-	return run(ctx, tx, `CREATE TABLE reminders (
+	return earshot.Exec(ctx, tx, `CREATE TABLE reminders (
 		sequence INTEGER PRIMARY KEY,
 		id       TEXT    NOT NULL UNIQUE,
 		room     TEXT    NOT NULL,
@@ -34,7 +34,7 @@ func (Projection) Create(ctx context.Context, tx *sql.Tx) error {
 
 // Reset implements [earshot.Projection].
 func (Projection) Reset(ctx context.Context, tx *sql.Tx) error {
-	return run(ctx, tx, `DROP TABLE IF EXISTS reminders`)
+	return earshot.Exec(ctx, tx, `DROP TABLE IF EXISTS reminders`)
 }
 
 // Apply implements [earshot.Projection].
@@ -44,9 +44,9 @@ func (Projection) Apply(ctx context.Context, tx *sql.Tx, e earshot.Event) error 
 		if body.Act == earshot.Created {
 			return insert(ctx, tx, e)
 		}
-		return run(ctx, tx, `DELETE FROM reminders WHERE id = ?`, body.Of)
+		return earshot.Exec(ctx, tx, `DELETE FROM reminders WHERE id = ?`, body.Of)
 	case earshot.Tombstone:
-		return run(ctx, tx, `DELETE FROM reminders WHERE sequence = ?`, e.Sequence)
+		return earshot.Exec(ctx, tx, `DELETE FROM reminders WHERE sequence = ?`, e.Sequence)
 	}
 	return nil
 }
@@ -60,16 +60,11 @@ func insert(ctx context.Context, tx *sql.Tx, e earshot.Event) error {
 	if err != nil {
 		return err
 	}
-	return run(ctx, tx, `INSERT INTO reminders (sequence, id, room, whose, n, event)
+	return earshot.Exec(ctx, tx, `INSERT INTO reminders (sequence, id, room, whose, n, event)
 		SELECT ?1, ?2, ?3, ?4, min(n), ?5 FROM
 			(SELECT 1 AS n UNION ALL SELECT n + 1 FROM reminders WHERE room = ?3 AND whose = ?4)
 		WHERE n NOT IN (SELECT n FROM reminders WHERE room = ?3 AND whose = ?4)`,
 		e.Sequence, e.ID, e.Room, e.To[0], string(event))
-}
-
-func run(ctx context.Context, tx *sql.Tx, statement string, args ...any) error {
-	_, err := tx.ExecContext(ctx, statement, args...)
-	return err
 }
 
 // Rooms returns the rooms that have open reminders, from a journal that has the [Projection]. The

@@ -35,23 +35,23 @@ type Runner struct {
 		Do(ctx context.Context, decide func(earshot.View) ([]earshot.Event, error)) ([]earshot.Event, error)
 		Look(ctx context.Context, f func(earshot.View) error) error
 	}
-	Tasks    Tasks
-	Settings func() executive.Schedule
-	Person   func(earshot.ParticipantID) (participants.Participant, bool)
-	Main     func(earshot.RoomID) earshot.ParticipantID // the main agent of a room
-	Retire   func(ctx context.Context, kind earshot.PathKind, works func(earshot.Path) bool)
-	Keep     func(ctx context.Context, e earshot.Event) error // has a room put an event on record
-	NewID    func() earshot.EventID
-	Now      func() time.Time
-	Log      *slog.Logger
-	Nudged   chan struct{} // with room for one; has Run read the schedules again
+	Tasks      Tasks
+	Settings   func() executive.Schedule
+	Person     func(earshot.ParticipantID) (participants.Participant, bool)
+	Main       func(earshot.RoomID) earshot.ParticipantID // the main agent of a room
+	EndWorkers func(ctx context.Context, kind earshot.PathKind, works func(earshot.Path) bool)
+	Keep       func(ctx context.Context, e earshot.Event) error // has a room put an event on record
+	NewID      func() earshot.EventID
+	Now        func() time.Time
+	Log        *slog.Logger
+	Woken      chan struct{} // with room for one; has Run read the schedules again
 
 	states map[earshot.EventID]RunState // of Run alone
 }
 
-func (r *Runner) nudge() {
+func (r *Runner) wake() {
 	select {
-	case r.Nudged <- struct{}{}:
+	case r.Woken <- struct{}{}:
 	default:
 	}
 }
@@ -70,7 +70,7 @@ func (r *Runner) Run(ctx context.Context) {
 		}
 		select {
 		case <-timer:
-		case <-r.Nudged:
+		case <-r.Woken:
 		case <-ctx.Done():
 		}
 	}
@@ -80,7 +80,7 @@ func (r *Runner) Run(ctx context.Context) {
 func (r *Runner) turn(ctx context.Context) (again time.Time, err error) {
 	all, err := r.entries(ctx, "")
 	if err == nil {
-		r.Retire(ctx, earshot.PathCron, func(p earshot.Path) bool {
+		r.EndWorkers(ctx, earshot.PathCron, func(p earshot.Path) bool {
 			return slices.ContainsFunc(all, func(e Entry) bool { return e.Path == p })
 		})
 	}

@@ -57,17 +57,17 @@ func newHouse(t *testing.T, dir string, n int) *house {
 	}
 	h.store = s
 	h.Runner = &Runner{
-		Journal: h, Tasks: h, NewID: h.id, Log: slog.New(slog.DiscardHandler), Nudged: make(chan struct{}, 1),
+		Journal: h, Tasks: h, NewID: h.id, Log: slog.New(slog.DiscardHandler), Woken: make(chan struct{}, 1),
 		Settings: func() executive.Schedule { h.mu.Lock(); defer h.mu.Unlock(); return h.set },
 		Person: func(id earshot.ParticipantID) (participants.Participant, bool) {
 			h.mu.Lock()
 			defer h.mu.Unlock()
 			return person(id), !h.gone
 		},
-		Retire: func(context.Context, earshot.PathKind, func(earshot.Path) bool) {},
-		Main:   func(earshot.RoomID) earshot.ParticipantID { return main },
-		Keep:   func(ctx context.Context, e earshot.Event) error { _, err := s.Append(ctx, e); return err },
-		Now:    func() time.Time { h.mu.Lock(); defer h.mu.Unlock(); return time.Now().Add(h.wrong).UTC() },
+		EndWorkers: func(context.Context, earshot.PathKind, func(earshot.Path) bool) {},
+		Main:       func(earshot.RoomID) earshot.ParticipantID { return main },
+		Keep:       func(ctx context.Context, e earshot.Event) error { _, err := s.Append(ctx, e); return err },
+		Now:        func() time.Time { h.mu.Lock(); defer h.mu.Unlock(); return time.Now().Add(h.wrong).UTC() },
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup
@@ -359,7 +359,7 @@ func pass(t *testing.T, missed, overlap, left string, prepare func(*house), came
 			dead := h
 			h = newHouse(t, left, 1000)
 			h.change(func() { h.wrong, h.runs, h.evening = dead.wrong, dead.runs, true })
-			h.nudge()
+			h.wake()
 			synctest.Wait()
 		}
 	}

@@ -21,7 +21,7 @@ func (Projection) Version() int { return 1 }
 
 // Create implements [earshot.Projection].
 func (Projection) Create(ctx context.Context, tx *sql.Tx) error {
-	return run(ctx, tx, `CREATE TABLE schedules (
+	return earshot.Exec(ctx, tx, `CREATE TABLE schedules (
 		sequence INTEGER PRIMARY KEY,
 		id       TEXT    NOT NULL UNIQUE,
 		whose    TEXT    NOT NULL,
@@ -37,13 +37,13 @@ func (Projection) Create(ctx context.Context, tx *sql.Tx) error {
 
 // Reset implements [earshot.Projection].
 func (Projection) Reset(ctx context.Context, tx *sql.Tx) error {
-	return run(ctx, tx, `DROP TABLE IF EXISTS schedules`)
+	return earshot.Exec(ctx, tx, `DROP TABLE IF EXISTS schedules`)
 }
 
 // Apply implements [earshot.Projection].
 func (Projection) Apply(ctx context.Context, tx *sql.Tx, e earshot.Event) error {
 	if _, gone := e.Body.(earshot.Tombstone); gone {
-		return run(ctx, tx, `DELETE FROM schedules WHERE sequence = ?`, e.Sequence)
+		return earshot.Exec(ctx, tx, `DELETE FROM schedules WHERE sequence = ?`, e.Sequence)
 	}
 	s, ok := e.Body.(earshot.Schedule)
 	if !ok {
@@ -53,15 +53,15 @@ func (Projection) Apply(ctx context.Context, tx *sql.Tx, e earshot.Event) error 
 	case earshot.Created:
 		return insert(ctx, tx, e)
 	case earshot.Ended:
-		return run(ctx, tx, `DELETE FROM schedules WHERE id = ?`, s.Of)
+		return earshot.Exec(ctx, tx, `DELETE FROM schedules WHERE id = ?`, s.Of)
 	case earshot.SchedulePaused:
-		return run(ctx, tx, `UPDATE schedules SET paused = 1 WHERE id = ?`, s.Of)
+		return earshot.Exec(ctx, tx, `UPDATE schedules SET paused = 1 WHERE id = ?`, s.Of)
 	case earshot.ScheduleResumed:
-		return run(ctx, tx, `UPDATE schedules SET paused = 0, cursor = ? WHERE id = ?`, e.At.Unix(), s.Of)
+		return earshot.Exec(ctx, tx, `UPDATE schedules SET paused = 0, cursor = ? WHERE id = ?`, e.At.Unix(), s.Of)
 	case earshot.ScheduleRan:
-		return run(ctx, tx, `UPDATE schedules SET cursor = ?, task = ?, why = '' WHERE id = ?`, s.Due.Unix(), s.Task, s.Of)
+		return earshot.Exec(ctx, tx, `UPDATE schedules SET cursor = ?, task = ?, why = '' WHERE id = ?`, s.Due.Unix(), s.Task, s.Of)
 	case earshot.ScheduleSkipped:
-		return run(ctx, tx, `UPDATE schedules SET cursor = ?, why = ? WHERE id = ?`, s.Due.Unix(), string(s.Text), s.Of)
+		return earshot.Exec(ctx, tx, `UPDATE schedules SET cursor = ?, why = ? WHERE id = ?`, s.Due.Unix(), string(s.Text), s.Of)
 	}
 	return nil
 }
@@ -75,14 +75,9 @@ func insert(ctx context.Context, tx *sql.Tx, e earshot.Event) error {
 	if err != nil {
 		return err
 	}
-	return run(ctx, tx, `INSERT INTO schedules (sequence, id, whose, n, event, cursor)
+	return earshot.Exec(ctx, tx, `INSERT INTO schedules (sequence, id, whose, n, event, cursor)
 		SELECT ?1, ?2, ?3, min(n), ?4, ?5 FROM (SELECT 1 AS n UNION ALL SELECT n + 1 FROM schedules WHERE whose = ?3)
 		WHERE n NOT IN (SELECT n FROM schedules WHERE whose = ?3)`, e.Sequence, e.ID, e.To[0], string(event), e.At.Unix())
-}
-
-func run(ctx context.Context, tx *sql.Tx, statement string, args ...any) error {
-	_, err := tx.ExecContext(ctx, statement, args...)
-	return err
 }
 
 // read returns the schedules that meet a condition.

@@ -109,7 +109,7 @@ func (r *Runner) survey(ctx context.Context, running *sync.WaitGroup) error {
 		alive[s.Path] = !s.Over
 		return !goes[s.Event.ID]
 	})
-	r.Agents.Retire(ctx, earshot.PathTask, func(p earshot.Path) bool { return alive[p] })
+	r.Agents.EndWorkers(ctx, earshot.PathTask, func(p earshot.Path) bool { return alive[p] })
 	r.mu.Lock() // not before, since whoever asks for a task may hold the journal
 	defer r.mu.Unlock()
 	r.open = opened
@@ -130,7 +130,7 @@ func (r *Runner) survey(ctx context.Context, running *sync.WaitGroup) error {
 		running.Go(func() {
 			defer r.Wake()
 			defer stop()
-			err := (&work{Runner: r, id: id}).run(ctx, asking)
+			err := (&worker{Runner: r, id: id}).run(ctx, asking)
 			r.mu.Lock()
 			defer r.mu.Unlock()
 			delete(r.working, id)
@@ -203,7 +203,7 @@ func (r *Runner) New(by participants.Participant, draft earshot.Event) (earshot.
 	case !by.Person() || by.ID == participants.Generic || !by.Can(participants.SendMessages):
 		err = errors.New("a task is done with the rights of a person; say who you are with --identity NAME")
 	case by.ByVoice || by.Voice():
-		err = errors.New("a voice proves nothing, and a task is done with the rights of whom it is for; write it")
+		err = errors.New("a voice proves nothing, and a task has the rights of the person it is for; write it")
 	case !draft.Visibility.AllowsAgent(r.Speaker(room)):
 		err = errors.New("the main agent of the room could not tell what comes of it; ask that one")
 	case slices.ContainsFunc(t.Tools, func(name string) bool {

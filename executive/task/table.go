@@ -20,7 +20,7 @@ func (Projection) Version() int { return 1 }
 
 // Create implements [earshot.Projection].
 func (Projection) Create(ctx context.Context, tx *sql.Tx) error {
-	return run(ctx, tx, `
+	return earshot.Exec(ctx, tx, `
 		CREATE TABLE tasks (
 			sequence INTEGER PRIMARY KEY,
 			id       TEXT    NOT NULL UNIQUE,
@@ -37,7 +37,7 @@ func (Projection) Create(ctx context.Context, tx *sql.Tx) error {
 
 // Reset implements [earshot.Projection].
 func (Projection) Reset(ctx context.Context, tx *sql.Tx) error {
-	return run(ctx, tx, `DROP TABLE IF EXISTS tasks; DROP TABLE IF EXISTS task_events`)
+	return earshot.Exec(ctx, tx, `DROP TABLE IF EXISTS tasks; DROP TABLE IF EXISTS task_events`)
 }
 
 // Apply implements [earshot.Projection].
@@ -47,28 +47,23 @@ func (Projection) Apply(ctx context.Context, tx *sql.Tx, e earshot.Event) error 
 	case earshot.Task:
 		switch {
 		case b.Act == earshot.Created:
-			return run(ctx, tx, `INSERT INTO tasks (sequence, id, room, call, n) SELECT ?1, ?2, ?3, ?4, 1 + coalesce(max(n), 0) FROM tasks;
+			return earshot.Exec(ctx, tx, `INSERT INTO tasks (sequence, id, room, call, n) SELECT ?1, ?2, ?3, ?4, 1 + coalesce(max(n), 0) FROM tasks;
 				INSERT INTO task_events (sequence, task) VALUES (?1, ?1)`, e.Sequence, e.ID, e.Room, b.Call)
 		case ends[b.Act]:
-			return run(ctx, tx, note+`UPDATE tasks SET ended = 1, told = ?3 WHERE id = ?2`, e.Sequence, b.Of, b.Told)
+			return earshot.Exec(ctx, tx, note+`UPDATE tasks SET ended = 1, told = ?3 WHERE id = ?2`, e.Sequence, b.Of, b.Told)
 		case b.Act == earshot.TaskAnswered: // whether or not anybody was told what the question was
-			return run(ctx, tx, note+`UPDATE tasks SET told = '' WHERE id = ?2 AND ended = 0`, e.Sequence, b.Of)
+			return earshot.Exec(ctx, tx, note+`UPDATE tasks SET told = '' WHERE id = ?2 AND ended = 0`, e.Sequence, b.Of)
 		}
-		return run(ctx, tx, note, e.Sequence, b.Of)
+		return earshot.Exec(ctx, tx, note, e.Sequence, b.Of)
 	case earshot.Step:
-		return run(ctx, tx, note+`UPDATE tasks SET told = ?3 WHERE id = ?2 AND ended = 0 AND ?3 <> ''`, e.Sequence, b.Task, b.Told)
+		return earshot.Exec(ctx, tx, note+`UPDATE tasks SET told = ?3 WHERE id = ?2 AND ended = 0 AND ?3 <> ''`, e.Sequence, b.Task, b.Told)
 	case earshot.Finding:
-		return run(ctx, tx, `UPDATE tasks SET told = '' WHERE told = ?`, e.ID)
+		return earshot.Exec(ctx, tx, `UPDATE tasks SET told = '' WHERE told = ?`, e.ID)
 	case earshot.Tombstone:
-		return run(ctx, tx, `UPDATE tasks SET told = '' WHERE sequence IN (SELECT task FROM task_events WHERE sequence = ?1);
+		return earshot.Exec(ctx, tx, `UPDATE tasks SET told = '' WHERE sequence IN (SELECT task FROM task_events WHERE sequence = ?1);
 			DELETE FROM task_events WHERE sequence = ?1 OR task = ?1; DELETE FROM tasks WHERE sequence = ?1`, e.Sequence)
 	}
 	return nil
-}
-
-func run(ctx context.Context, tx *sql.Tx, statement string, args ...any) error {
-	_, err := tx.ExecContext(ctx, statement, args...)
-	return err
 }
 
 // The conditions for [read].

@@ -51,8 +51,8 @@ func (s *Scene) tasks(ctx context.Context, dir string, m llm.Service, people *pa
 		Keep: keep, NewID: cfg.NewID, Now: time.Now, Log: slog.New(slog.DiscardHandler),
 	})
 	clock := schedule.Runner{
-		Journal: journal, Tasks: runner, Retire: book.Retire, Main: main, Person: people.Get, Settings: func() executive.Schedule { return s.Config.Schedule },
-		Keep: keep, NewID: cfg.NewID, Now: time.Now, Log: slog.New(slog.DiscardHandler), Nudged: make(chan struct{}, 1),
+		Journal: journal, Tasks: runner, EndWorkers: book.EndWorkers, Main: main, Person: people.Get, Settings: func() executive.Schedule { return s.Config.Schedule },
+		Keep: keep, NewID: cfg.NewID, Now: time.Now, Log: slog.New(slog.DiscardHandler), Woken: make(chan struct{}, 1),
 	}
 	cfg.Tools, cfg.Commands = append(cfg.Tools, runner.Tool(), clock.Tool()), append(cfg.Commands, runner.Command(earshot.Desk), clock.Command(earshot.Desk))
 	return func(r *room.Room) func(context.Context) {

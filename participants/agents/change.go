@@ -95,20 +95,20 @@ func (b *Directory) Spawn(ctx context.Context, by earshot.ParticipantID, parent 
 	})
 }
 
-// Hire returns the agent at a path that does a task or works by the clock for by, or helps one that does,
+// EnsureWorker returns the agent at a path that does a task or works by the clock for by, or helps one that does,
 // and makes one if there never was any. It has no name and takes no part in talk.
-func (b *Directory) Hire(ctx context.Context, by earshot.ParticipantID, path earshot.Path) (Record, error) {
+func (b *Directory) EnsureWorker(ctx context.Context, by earshot.ParticipantID, path earshot.Path) (Record, error) {
 	r, err := b.Resolve(ctx, path)
 	at, _ := ParsePath(path)
-	if !errors.Is(err, ErrUnknown) || !hired(path) {
+	if !errors.Is(err, ErrUnknown) || !isWorker(path) {
 		return r, err
 	}
 	return b.birth(ctx, by, Record{User: earshot.ParticipantID(at.User), Kind: at.Kind}, exactly(path))
 }
 
-// hired reports whether the agent at a path goes on with its work when the program starts again: it does a
+// isWorker reports whether the agent at a path goes on with its work when the program starts again: it does a
 // task, works by the clock, or helps one that does.
-func hired(path earshot.Path) bool {
+func isWorker(path earshot.Path) bool {
 	at, err := ParsePath(path)
 	if err == nil && at.Kind == earshot.PathSub {
 		at, err = ParsePath(at.Parent)

@@ -311,23 +311,23 @@ func TestTarget(t *testing.T) {
 	}
 }
 
-// TestHire: an agent for a task is made for somebody without rights, once, and ended for good when its work
+// TestEnsureWorker: an agent for a task is made for somebody without rights, once, and ended for good when its work
 // is done. Others are not made that way.
-func TestHire(t *testing.T) {
+func TestEnsureWorker(t *testing.T) {
 	h := newHouse(t)
-	r, err := h.book.Hire(t.Context(), ann.ID, "/owner/task/x")
+	r, err := h.book.EnsureWorker(t.Context(), ann.ID, "/owner/task/x")
 	if err != nil || r.Kind != earshot.PathTask || r.Role != earshot.RoleTask || r.Name != "" {
 		t.Fatalf("it is %+v, %v", r, err)
 	}
-	if again, err := h.book.Hire(t.Context(), ann.ID, r.Path); err != nil || again.ID != r.ID {
+	if again, err := h.book.EnsureWorker(t.Context(), ann.ID, r.Path); err != nil || again.ID != r.ID {
 		t.Errorf("the second time it is %+v, %v", again, err)
 	}
 	for _, path := range []earshot.Path{"/owner/agent/y", "/owner/subuser/y", "/owner/agent/y/sub/0", "/owner/task/x/memory", "nowhere"} {
-		if r, err := h.book.Hire(t.Context(), ann.ID, path); err == nil {
+		if r, err := h.book.EnsureWorker(t.Context(), ann.ID, path); err == nil {
 			t.Errorf("at %s there is %+v", path, r)
 		}
 	}
-	if helps, err := h.book.Hire(t.Context(), ann.ID, r.Path+"/sub/0"); err != nil || helps.Kind != earshot.PathSub {
+	if helps, err := h.book.EnsureWorker(t.Context(), ann.ID, r.Path+"/sub/0"); err != nil || helps.Kind != earshot.PathSub {
 		t.Errorf("what helps it is %+v, %v", helps, err)
 	}
 	if err := h.book.Clear(t.Context()); err != nil || !slices.ContainsFunc(h.book.List(), func(a agents.Record) bool { return a.Path == r.Path+"/sub/0" }) {
@@ -336,7 +336,7 @@ func TestHire(t *testing.T) {
 	if err := h.book.Finish(t.Context(), ann.ID, r.ID); err != nil {
 		t.Fatal(err)
 	}
-	if r, err := h.book.Hire(t.Context(), ann.ID, r.Path); !errors.Is(err, agents.ErrDead) {
+	if r, err := h.book.EnsureWorker(t.Context(), ann.ID, r.Path); !errors.Is(err, agents.ErrDead) {
 		t.Errorf("after its end it is %+v, %v", r, err)
 	}
 }

@@ -19,8 +19,8 @@ func (b *Directory) End(ctx context.Context, by participants.Participant, id ear
 	return b.end(ctx, by.ID, id)
 }
 
-// Retire ends the agents of a kind that do not work any more, of those that were hired.
-func (b *Directory) Retire(ctx context.Context, kind earshot.PathKind, works func(earshot.Path) bool) {
+// EndWorkers ends the agents of a kind that have no work any more; see [Directory.EnsureWorker].
+func (b *Directory) EndWorkers(ctx context.Context, kind earshot.PathKind, works func(earshot.Path) bool) {
 	for _, a := range b.List() {
 		if a.Kind == kind && !works(a.Path) {
 			_ = b.Finish(ctx, "", a.ID) // or the next time
@@ -28,7 +28,7 @@ func (b *Directory) Retire(ctx context.Context, kind earshot.PathKind, works fun
 	}
 }
 
-// Finish ends a spawned agent or one that was hired, with all agents below it, because its work is done.
+// Finish ends a spawned agent or a worker, with all agents below it, because its work is done.
 // by is who requested it.
 func (b *Directory) Finish(ctx context.Context, by, id earshot.ParticipantID) error {
 	if r, ok := b.ByID(id); ok && !r.Kind.Below() && r.Kind != earshot.PathTask && r.Kind != earshot.PathCron {
@@ -47,7 +47,7 @@ func (b *Directory) Clear(ctx context.Context) error {
 	defer done()
 	var left []Record
 	for _, r := range b.List() { // sorted by path, so children come after their parent
-		if n := len(left); r.Kind.Indexed() && !hired(r.Path) && (n == 0 || !Within(r.Path, left[n-1].Path)) {
+		if n := len(left); r.Kind.Indexed() && !isWorker(r.Path) && (n == 0 || !Within(r.Path, left[n-1].Path)) {
 			left = append(left, r)
 		}
 	}

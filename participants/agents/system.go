@@ -10,9 +10,9 @@ import (
 // are their paths, so that what they cost is theirs before any directory is open.
 const Captions earshot.ParticipantID = "/system/captions"
 
-// programs are the agents of the program itself, with what they do. They have no seat and no name,
+// systemAgents are the agents of the program itself, with what they do. They have no seat and no name,
 // answer nobody, and never end.
-var programs = []struct {
+var systemAgents = []struct {
 	id   earshot.ParticipantID
 	does string
 }{
@@ -21,15 +21,15 @@ var programs = []struct {
 	{"/system/retention", "removes what was kept long enough"},
 }
 
-// Programs makes the agents of the program itself, those that there are not yet.
-func (b *Directory) Programs(ctx context.Context) error {
+// EnsureSystem makes the agents of the program itself, those that there are not yet.
+func (b *Directory) EnsureSystem(ctx context.Context) error {
 	done, err := b.begin(ctx)
 	if err != nil {
 		return err
 	}
 	defer done()
 	return b.record(ctx, "", func(v earshot.View) (missing []earshot.Agent, err error) {
-		for _, a := range programs {
+		for _, a := range systemAgents {
 			r := Record{ID: a.id, Path: earshot.Path(a.id), Kind: earshot.PathSystem, Profile: earshot.Profile{Description: a.does}}
 			if _, known, err := at(ctx, v, r.Path); err != nil {
 				return nil, err

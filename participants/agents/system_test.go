@@ -14,7 +14,7 @@ import (
 func TestPrograms(t *testing.T) {
 	h := newHouse(t)
 	for range 3 {
-		if err := h.book.Programs(t.Context()); err != nil {
+		if err := h.book.EnsureSystem(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		if err := h.book.Reconfigure(t.Context(), h.setup); err != nil {

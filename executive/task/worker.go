@@ -25,8 +25,8 @@ const (
 	resultFile = "result.md" // where a result is written that is too long to be told
 )
 
-// A work is what is under way on one task. It belongs to one goroutine.
-type work struct {
+// A worker works on one task. It belongs to one goroutine.
+type worker struct {
 	*Runner
 	id    earshot.EventID
 	agent earshot.ParticipantID
@@ -38,7 +38,7 @@ type work struct {
 
 // run makes the next steps of the task, a few, or as long as there is nothing to wait for. It asks the
 // model until asking ends.
-func (w *work) run(ctx, asking context.Context) error {
+func (w *worker) run(ctx, asking context.Context) error {
 	changed := 0 // in a row; if a decision never fits, for example since a source of it is erased, the task rests
 	for asked := 0; asking.Err() == nil; {
 		all, err := w.read(ctx, isOne, w.id)
@@ -86,12 +86,12 @@ func (w *work) run(ctx, asking context.Context) error {
 
 // arrive has whom the task is for, and the agent that works on it, as they are now. Without the person
 // the task is over.
-func (w *work) arrive(ctx context.Context, s *State) error {
+func (w *worker) arrive(ctx context.Context, s *State) error {
 	by, known := w.Person(s.Whose())
 	if w.by = by; !known || !by.Can(participants.SendMessages) {
-		return w.end(ctx, earshot.TaskFailed, "whom it is for may not have it done any more.", "")
+		return w.end(ctx, earshot.TaskFailed, "the person it is for may not have it done any more.", "")
 	}
-	r, err := w.Agents.Hire(ctx, by.ID, s.Path)
+	r, err := w.Agents.EnsureWorker(ctx, by.ID, s.Path)
 	if errors.Is(err, agents.ErrDead) { // so has the schedule whose run it is
 		return w.end(ctx, earshot.TaskCancelled, "", "")
 	}
@@ -100,7 +100,7 @@ func (w *work) arrive(ctx context.Context, s *State) error {
 }
 
 // think asks the model for the next step, and takes it.
-func (w *work) think(ctx, asking context.Context, s *State) error {
+func (w *worker) think(ctx, asking context.Context, s *State) error {
 	began := w.Now()
 	text, calls, err := w.ask(asking, s)
 	w.took += w.Now().Sub(began)
@@ -140,7 +140,7 @@ func (w *work) think(ctx, asking context.Context, s *State) error {
 }
 
 // ask asks the model what it has to say, and what is to be called.
-func (w *work) ask(ctx context.Context, s *State) (_ earshot.Text, calls []llm.Call, err error) {
+func (w *worker) ask(ctx context.Context, s *State) (_ earshot.Text, calls []llm.Call, err error) {
 	set := w.Settings()
 	role, tools := earshot.RoleTask, append(w.tools(s).For([]participants.Participant{w.by}), askTool)
 	if s.Parent != "" {
@@ -170,7 +170,7 @@ func (w *work) ask(ctx context.Context, s *State) (_ earshot.Text, calls []llm.C
 }
 
 // tools returns the tools that the task may use.
-func (w *work) tools(s *State) tool.Table {
+func (w *worker) tools(s *State) tool.Table {
 	return slices.DeleteFunc(slices.Clone(w.Tools()), func(row tool.Tool) bool { return len(s.Tools) > 0 && !slices.Contains(s.Tools, row.Name) })
 }
 
@@ -184,7 +184,7 @@ func (s *State) still(inAnyCase bool) error {
 
 // step puts a step on record, with what it took, if the task goes on. The outcome of a call is put on
 // record in any case.
-func (w *work) step(ctx context.Context, e earshot.Event) error {
+func (w *worker) step(ctx context.Context, e earshot.Event) error {
 	b := e.Body.(earshot.Step)
 	b.Task, b.Tokens, b.Took = w.id, w.tokens, w.took.Round(time.Millisecond)
 	err := w.record(ctx, w.id, func(s State) ([]earshot.Event, error) {
@@ -199,13 +199,13 @@ func (w *work) step(ctx context.Context, e earshot.Event) error {
 }
 
 // inquire asks the person something, about a call if of is one.
-func (w *work) inquire(ctx context.Context, of earshot.EventID, question string) error {
+func (w *worker) inquire(ctx context.Context, of earshot.EventID, question string) error {
 	return w.step(ctx, earshot.Event{Body: earshot.Step{Act: earshot.StepQuestion, Of: of, Text: cut(earshot.Text(question), mostGoal), Told: w.NewID()}})
 }
 
 // call has a call made, if the person may have it made and the task goes on. It is on record before, as
 // intent if that is given, and its outcome afterwards. It reports whether it was done.
-func (w *work) call(ctx context.Context, s *State, c llm.Call, intent earshot.EventID) (bool, error) {
+func (w *worker) call(ctx context.Context, s *State, c llm.Call, intent earshot.EventID) (bool, error) {
 	var refused error
 	table := w.tools(s)
 	for i, row := range table {
@@ -247,7 +247,7 @@ func (w *work) call(ctx context.Context, s *State, c llm.Call, intent earshot.Ev
 
 // delegate has a helper do a part of the task, within half of what it may still take. The call and the
 // helper's task are put on record in one step; the outcome comes with the end of that task.
-func (w *work) delegate(ctx context.Context, s *State, goal earshot.Text) error {
+func (w *worker) delegate(ctx context.Context, s *State, goal earshot.Text) error {
 	n, left := 0, s.left()
 	for _, b := range s.Steps {
 		if b.Act == earshot.StepCall && b.Tool == delegateName {
@@ -276,7 +276,7 @@ func (w *work) delegate(ctx context.Context, s *State, goal earshot.Text) error 
 
 // end ends the task, if it goes on; one that is cancelled also if it rests. What a helper's comes to is told
 // to no person: it is the outcome of the call.
-func (w *work) end(ctx context.Context, act earshot.Act, text earshot.Text, file string) error {
+func (w *worker) end(ctx context.Context, act earshot.Act, text earshot.Text, file string) error {
 	err := w.record(ctx, w.id, func(s State) ([]earshot.Event, error) {
 		s.Took.Tokens, s.Took.Time = s.Took.Tokens+w.tokens, s.Took.Time+w.took
 		b := earshot.Task{Act: act, Of: s.Event.ID, Text: cut(text, earshot.MaxText-8), Took: &s.Took, File: file}
@@ -300,7 +300,7 @@ func outcome(s State, end earshot.Event) earshot.Event {
 
 // tell has the room tell the person what is untold, at the next gap. The ID of what is told is on record,
 // so that it is told once.
-func (w *work) tell(ctx context.Context, s *State) error {
+func (w *worker) tell(ctx context.Context, s *State) error {
 	text, answers := s.tells()
 	s.rest(answers)
 	return w.Keep(ctx, earshot.Event{

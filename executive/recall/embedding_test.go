@@ -101,7 +101,7 @@ func TestFiles(t *testing.T) {
 	}
 }
 
-// A shelf is what a filler works on, and how it is for it.
+// A shelf is what an indexer works on, and how it is for it.
 type shelf struct {
 	mu      sync.Mutex
 	set     executive.Config
@@ -128,9 +128,9 @@ func now[T any](s *shelf, is func() T) T {
 	return is()
 }
 
-// filler returns a filler that works on the shelf.
-func (s *shelf) filler(t *testing.T) *Filler {
-	return &Filler{
+// indexer returns an indexer that works on the shelf.
+func (s *shelf) indexer(t *testing.T) *Indexer {
+	return &Indexer{
 		Settings: func() executive.Config { return now(s, func() executive.Config { return s.set }) },
 		Rests:    func() bool { return now(s, func() bool { return s.rests }) },
 		Still:    func() bool { return now(s, func() bool { return !s.talks }) },
@@ -166,9 +166,9 @@ func (s *shelf) filler(t *testing.T) *Filler {
 	}
 }
 
-// TestFiller: vectors are made when nothing was said for a while and nobody talks, a few at a time and a
+// TestIndexer: vectors are made when nothing was said for a while and nobody talks, a few at a time and a
 // tenth of the time at most; after a failure it waits; without a model, or on battery, it does nothing.
-func TestFiller(t *testing.T) {
+func TestIndexer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &shelf{grown: make(chan struct{}), pending: 20, began: time.Now()}
 		s.set.Enabled, s.set.Recall.Enabled, s.set.Recall.Embedding.Model = true, true, "mini"
@@ -176,7 +176,7 @@ func TestFiller(t *testing.T) {
 		ended := make(chan struct{})
 		go func() {
 			defer close(ended)
-			s.filler(t).Run(ctx)
+			s.indexer(t).Run(ctx)
 		}()
 		// say has something put on record, from when on times are counted.
 		say := func(how func()) {

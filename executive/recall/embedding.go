@@ -87,9 +87,9 @@ const (
 	later = 10 * time.Minute // how often it is looked whether there may be something to do
 )
 
-// A Filler has a model make the vectors of what was said, by which a search finds what means the same,
+// An Indexer has a model make the vectors of what was said, by which a search finds what means the same,
 // while nobody talks, a few at a time, the newest first. All fields are required.
-type Filler struct {
+type Indexer struct {
 	Settings func() executive.Config
 	Rests    func() bool            // this machine has to save power
 	Still    func() bool            // nobody talks, and nobody waits
@@ -105,7 +105,7 @@ type Filler struct {
 }
 
 // Run makes vectors until ctx ends.
-func (f *Filler) Run(ctx context.Context) {
+func (f *Indexer) Run(ctx context.Context) {
 	for wait, grown := quiet, f.Grown(); ctx.Err() == nil; {
 		timer := time.NewTimer(wait)
 		select {
@@ -114,14 +114,14 @@ func (f *Filler) Run(ctx context.Context) {
 			wait, grown = quiet, f.Grown()
 		case <-timer.C:
 			grown = f.Grown() // first, so that nothing is missed
-			wait = f.fill(ctx)
+			wait = f.index(ctx)
 		}
 		timer.Stop()
 	}
 }
 
-// fill makes a few vectors, and returns when to come again.
-func (f *Filler) fill(ctx context.Context) time.Duration {
+// index makes a few vectors, and returns when to come again.
+func (f *Indexer) index(ctx context.Context) time.Duration {
 	set := f.Settings()
 	of := set.Recall.Embedding
 	switch {
