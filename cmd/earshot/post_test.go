@@ -107,8 +107,10 @@ func TestConnector(t *testing.T) {
 	says("I am at the door.", "--to", "/owner/console", "hello")
 	w := h.open("chat", "--identity", "ann")
 	defer w.says("/exit")
+	w.await(">", 1)
 	v := h.open("chat", "--identity", "bob")
 	defer v.says("/exit")
+	w.await("bob has joined", 1) // only who writes among others is taken to call somebody
 	says("I am at the door.", "hello")
 	if r := h.earshot(nil, "agents"); !strings.Contains(r.out, "/owner/console         connector  all") {
 		t.Errorf("the agents are\n%s", r.out)
