@@ -20,6 +20,9 @@ type attempt struct {
 	begun bool // something was yielded
 	loads bool // the engine must load the model first
 
+	host  *Host   // that was asked last; nil if the engine has only one, or none had a slot
+	tried []*Host // hosts of this engine on which the request failed
+
 	unloaded bool     // it was just unloaded, and is loaded from the page cache
 	faults   []*Error // so far, at most one per question
 }
@@ -65,7 +68,7 @@ func (a engineRequest) rest(asks []engineRequest, err error) []engineRequest {
 // try asks one engine, and again as long as there is an untried cure.
 func (c *attempt) try(ctx context.Context, s *Scheduler, req *Request) error {
 	again := *req
-	for c.unloaded = false; ; {
+	for c.unloaded, c.tried = false, nil; ; {
 		err := c.ask(ctx, s, &again)
 		if err == nil || c.final(ctx, err) {
 			return err
@@ -74,19 +77,35 @@ func (c *attempt) try(ctx context.Context, s *Scheduler, req *Request) error {
 		switch {
 		case c.watch.left <= 0:
 			return err
+		case c.elsewhere(ctx, s, &again, e):
+			c.report(s, Rerouted)
 		case e.Fault == Stalled && !c.unloaded:
-			c.unloaded = true
+			c.unloaded, c.tried = true, nil
 			if !c.unload(ctx, s, &again) {
 				return err
 			}
 			c.report(s, Reloaded)
 		case e.Fault == Broken && !again.Whole:
-			again.Whole = true
+			again.Whole, c.tried = true, nil
 			c.report(s, Restated)
 		default:
 			return err
 		}
 	}
+}
+
+// elsewhere reports whether another host is asked after e. It first unloads a model that has stalled.
+func (c *attempt) elsewhere(ctx context.Context, s *Scheduler, req *Request, e *Error) bool {
+	if c.host == nil || !ofHost(e) {
+		return false
+	}
+	if c.tried = append(slices.Clip(c.tried), c.host); len(c.tried) >= len(s.Hosts) {
+		return false
+	}
+	if e.Fault == Stalled {
+		c.unload(ctx, s, req)
+	}
+	return c.watch.left > 0
 }
 
 // ask asks one question once and passes on the reply.
@@ -95,16 +114,17 @@ func (c *attempt) ask(ctx context.Context, s *Scheduler, req *Request) error {
 	defer cancel(nil)
 	c.watch.begin(cancel)
 	defer c.watch.end()
-	c.loads = false
+	c.loads, c.host = false, nil
 	var limit time.Duration // of the first token, once the request runs
 	var cost *costMeter
-	start := func() {
+	start := func(h *Host) {
+		c.host = h
 		limit = c.first(actx, s, req)
 		c.watch.run(limit)
 		cost = newCostMeter(s, req, c.watch.left)
 	}
 	defer func() { cost.present(c, actx.Err() != nil) }()
-	for d, err := range s.stream(actx, req, start) {
+	for d, err := range s.stream(actx, req, c.tried, start) {
 		cost.note(d)
 		if err == nil && d == (Delta{}) {
 			if len(req.Tools) > 0 { // it may write a call, which arrives whole
@@ -125,7 +145,7 @@ func (c *attempt) ask(ctx context.Context, s *Scheduler, req *Request) error {
 		}
 		c.watch.run(c.patience(limit))
 	}
-	return &Error{Fault: Broken, Engine: s.Name(), Model: req.Model, Err: errors.New("the reply did not end")}
+	return &Error{Fault: Broken, Engine: s.engine(c.host).Name(), Model: req.Model, Err: errors.New("the reply did not end")}
 }
 
 // patience returns how long the next token may take. First is the limit for the first one.
@@ -139,7 +159,7 @@ func (c *attempt) patience(first time.Duration) time.Duration {
 // first returns how long the engine may take to the first token of req.
 func (c *attempt) first(ctx context.Context, s *Scheduler, req *Request) time.Duration {
 	limit := cmp.Or(c.FirstToken, DefaultFirstToken)
-	if l, can := s.Engine.(Loader); can && !c.unloaded && limit > asking {
+	if l, can := s.engine(c.host).(Loader); can && !c.unloaded && limit > asking {
 		ctx, cancel := context.WithTimeout(ctx, asking)
 		defer cancel()
 		if c.loads = l.Loads(ctx, req.Model); c.loads {
@@ -155,7 +175,7 @@ func (c *attempt) first(ctx context.Context, s *Scheduler, req *Request) time.Du
 // fault returns the fault of a question that ended with err. Limit is what the first token was
 // allowed, or 0 if the engine never took the question up.
 func (c *attempt) fault(ctx context.Context, s *Scheduler, req *Request, limit time.Duration, err error) error {
-	e := &Error{Engine: s.Name(), Model: req.Model}
+	e := &Error{Engine: s.engine(c.host).Name(), Model: req.Model}
 	switch {
 	case context.Cause(ctx) != errOverdue:
 		if _, ok := errors.AsType[*Error](err); ok || err == ErrParked || ctx.Err() != nil {
@@ -186,7 +206,7 @@ func (c *attempt) fault(ctx context.Context, s *Scheduler, req *Request, limit t
 func (c *attempt) answered(s *Scheduler) {
 	if !c.begun {
 		c.begun = true
-		c.tell(Step{Engine: s.Name(), Called: s.Called, Kind: Answered})
+		c.tell(s, Answered, nil)
 	}
 }
 
@@ -205,7 +225,7 @@ func (c *attempt) ended(ctx context.Context, s *Scheduler, err error) error {
 		return context.Cause(ctx)
 	}
 	if e, ok := errors.AsType[*Error](err); ok {
-		c.tell(Step{Engine: s.Name(), Called: s.Called, Kind: Dropped, Err: e})
+		c.tell(s, Dropped, e)
 	}
 	return err
 }
@@ -214,7 +234,7 @@ func (c *attempt) ended(ctx context.Context, s *Scheduler, err error) error {
 func (c *attempt) note(s *Scheduler, req *Request, err error) *Error {
 	e, ok := errors.AsType[*Error](err)
 	if !ok { // from unloading
-		e = &Error{Fault: BadAnswer, Engine: s.Name(), Model: req.Model, Err: err}
+		e = &Error{Fault: BadAnswer, Engine: s.engine(c.host).Name(), Model: req.Model, Err: err}
 	}
 	c.faults = append(c.faults, e)
 	return e
@@ -223,7 +243,7 @@ func (c *attempt) note(s *Scheduler, req *Request, err error) *Error {
 // unload unloads the model, and reports whether it did. An engine that cannot is not asked again:
 // it would only be late again.
 func (c *attempt) unload(ctx context.Context, s *Scheduler, req *Request) bool {
-	u, ok := s.Engine.(Unloader)
+	u, ok := s.engine(c.host).(Unloader)
 	if !ok {
 		return false
 	}
@@ -240,10 +260,16 @@ func (c *attempt) unload(ctx context.Context, s *Scheduler, req *Request) bool {
 
 // report reports a step at s, with its last fault.
 func (c *attempt) report(s *Scheduler, r StepKind) {
-	c.tell(Step{Engine: s.Name(), Called: s.Called, Kind: r, Err: c.faults[len(c.faults)-1]})
+	c.tell(s, r, c.faults[len(c.faults)-1])
 }
 
-func (c *attempt) tell(step Step) {
+func (c *attempt) tell(s *Scheduler, r StepKind, e *Error) {
+	step := Step{Engine: s.engine(c.host).Name(), Called: s.Called, Kind: r, Err: e}
+	if c.host != nil {
+		step.Called = c.host.Called
+	} else if len(s.Hosts) > 0 {
+		step.Called = ""
+	}
 	if c.Report != nil {
 		c.Report(step)
 	}

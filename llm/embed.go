@@ -28,16 +28,16 @@ func (l *Ladder) Embed(ctx context.Context, engine, model string, p Priority, te
 	s, e := new(Scheduler), Embedder(nil)
 	if i := slices.IndexFunc(l.Engines, func(s *Scheduler) bool { return engine == "" || s.Called == engine }); i >= 0 {
 		s = l.Engines[i]
-		e, _ = s.Engine.(Embedder)
+		e, _ = s.engine(nil).(Embedder)
 	}
 	if e == nil {
 		return nil, &Error{Fault: Unsupported, Engine: cmp.Or(engine, "the first engine"), Model: model, Err: errors.New("it makes no vectors"), Cure: "set executive.recall.embedding to a model of an ollama or openai engine"}
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, cmp.Or(l.Load, DefaultLoad), &Error{Fault: Stalled, Engine: s.Name(), Model: model, Err: errors.New("no vectors came in time"), Cure: "set executive.recall.embedding.model to a smaller model"})
 	defer cancel()
-	err = s.hold(ctx, p, func(ctx context.Context) (err error) {
+	err = s.hold(ctx, p, func(ctx context.Context, e Engine) (err error) {
 		began := time.Now()
-		all, err = e.Embed(ctx, model, texts)
+		all, err = e.(Embedder).Embed(ctx, model, texts)
 		if l.Spent != nil {
 			spent := sizeOf(EmbedRequest(model, texts))
 			l.Spent(Usage{Engine: s.Called, Priority: p, Origin: Origin{Unasked: p == Memory}, PromptTokens: spent, Estimated: true, Took: time.Since(began)})
@@ -72,17 +72,18 @@ func areVectors(all [][]float32, n int) bool {
 }
 
 // hold performs a request that is no stream while it has a slot.
-func (s *Scheduler) hold(ctx context.Context, p Priority, do func(context.Context) error) error {
+func (s *Scheduler) hold(ctx context.Context, p Priority, do func(context.Context, Engine) error) (err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	j := s.enter(p, cancel)
-	defer s.leave(j)
+	j := &job{priority: p, cancel: cancel}
+	s.enter(j)
+	defer func() { s.leave(j, err) }()
 	select {
 	case <-j.start:
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
-	err := do(ctx)
+	err = do(ctx, s.engine(j.host))
 	if err != nil && ctx.Err() != nil {
 		return context.Cause(ctx)
 	}

@@ -49,6 +49,8 @@ const (
 //     more, not streaming.
 //  3. The next engine, with its own model, whatever the request named.
 //
+// A request that fails on one of several hosts of an engine goes to the others before that.
+//
 // A request with pictures goes first, in order, to the engines that say they can see, each a
 // [Seer]; then to all, with alternative texts in place of the pictures. See [WithoutImages]. An
 // engine that refuses the pictures, as [Unsupported], is asked again without them. If none can
@@ -101,6 +103,7 @@ const (
 	Reloaded StepKind = "unloaded the model to ask again"  // the first token did not come
 	Restated StepKind = "asked again without streaming"    // the stream broke
 	Onward   StepKind = "asked the next engine"            // nothing more helps here
+	Rerouted StepKind = "asked another host of the engine" // this one failed
 	Blindly  StepKind = "asked again without pictures"     // it cannot look at them
 	GaveUp   StepKind = "gave up"                          // there is no next engine
 	Dropped  StepKind = "gave up in the middle of a reply" // something was said already
@@ -109,7 +112,7 @@ const (
 // A Step is one step on a ladder.
 type Step struct {
 	Engine string // the engine concerned, for people
-	Called string // its name in [Request.Engine]
+	Called string // its name in [Request.Engine], or [Host.Called]; empty if all its hosts were busy
 	Kind   StepKind
 	Err    *Error // why; nil for Answered
 }

@@ -7,6 +7,8 @@ import (
 	"iter"
 	"slices"
 	"sync"
+	"sync/atomic"
+	"time"
 )
 
 // maxWaiting is how many requests may wait for an engine. A household has a few at once; with this
@@ -27,6 +29,9 @@ const maxWaiting = 64
 type Scheduler struct {
 	Engine Engine
 
+	// Hosts, if any, are servers of one model in place of Engine and Slots. They have one queue.
+	Hosts []*Host
+
 	// Called is the engine's name in [Request.Engine].
 	Called string
 
@@ -37,7 +42,8 @@ type Scheduler struct {
 	mu      sync.Mutex
 	arrived int
 	running []*job
-	waiting []*job // in the order in which they will start
+	waiting []*job               // in the order in which they will start
+	latest  atomic.Pointer[Host] // that answered
 }
 
 // A Load is the current load of a scheduler.
@@ -52,17 +58,29 @@ type job struct {
 	start    chan struct{} // closed when it has a slot
 	parked   bool          // told to give the slot back
 	cancel   context.CancelCauseFunc
+	placement
+}
+
+// parkable reports whether r may be parked for j.
+func (r *job) parkable(j *job) bool { return r.priority < j.priority && r.priority < ReplyToPerson }
+
+// engine returns the engine of h, or if that is nil, of the host that answered last.
+func (s *Scheduler) engine(h *Host) Engine {
+	if len(s.Hosts) == 0 {
+		return s.Engine
+	}
+	return cmp.Or(h, s.latest.Load(), s.Hosts[0]).Engine
 }
 
 // Name returns the engine's name.
-func (s *Scheduler) Name() string { return s.Engine.Name() }
+func (s *Scheduler) Name() string { return s.engine(nil).Name() }
 
 // Probe asks the engine. It needs no slot.
-func (s *Scheduler) Probe(ctx context.Context) (Status, error) { return s.Engine.Probe(ctx) }
+func (s *Scheduler) Probe(ctx context.Context) (Status, error) { return s.engine(nil).Probe(ctx) }
 
 // Sees asks the engine, if it is a [Seer]. It needs no slot.
 func (s *Scheduler) Sees(ctx context.Context, model string) bool {
-	seer, ok := s.Engine.(Seer)
+	seer, ok := s.engine(nil).(Seer)
 	return ok && seer.Sees(ctx, model)
 }
 
@@ -75,28 +93,32 @@ func (s *Scheduler) Load() Load {
 
 // Stream implements [Service].
 func (s *Scheduler) Stream(ctx context.Context, req *Request) iter.Seq2[Delta, error] {
-	return s.stream(ctx, req, func() {})
+	return s.stream(ctx, req, nil, func(*Host) {})
 }
 
-// stream is Stream, and calls started when the request has its slot, from the goroutine of the
-// reader.
-func (s *Scheduler) stream(ctx context.Context, req *Request, started func()) iter.Seq2[Delta, error] {
+// stream is Stream on a host that was not tried, and calls started when the request has its slot,
+// from the goroutine of the reader. The host is nil if there is only one.
+func (s *Scheduler) stream(ctx context.Context, req *Request, tried []*Host, started func(*Host)) iter.Seq2[Delta, error] {
 	return func(yield func(Delta, error) bool) {
 		ctx, cancel := context.WithCancelCause(ctx)
 		defer cancel(nil)
-		j := s.enter(req.Priority, cancel)
-		defer s.leave(j) // even when the reader panics
+		j := &job{priority: req.Priority, cancel: cancel, placement: placement{tried: tried}}
+		if len(s.Hosts) > 0 {
+			j.prompt = prefixes(req)
+		}
+		s.enter(j)
+		defer s.leave(j, errLeft) // even when the reader panics
 		select {
 		case <-ctx.Done():
-			s.leave(j)
+			s.leave(j, errLeft)
 			yield(Delta{}, context.Cause(ctx))
 			return
 		case <-j.start:
 		}
-		started()
-		last, err, more := s.run(ctx, req, yield)
-		s.leave(j)
+		started(j.host)
+		last, err, more := s.run(ctx, j, req, yield)
 		if more {
+			s.leave(j, err)
 			yield(last, err)
 		}
 	}
@@ -104,8 +126,12 @@ func (s *Scheduler) stream(ctx context.Context, req *Request, started func()) it
 
 // run passes the engine's stream on, except its last delta or its error, which it returns when the
 // engine has released the request. More is false if there is none, or if the reader has left.
-func (s *Scheduler) run(ctx context.Context, req *Request, yield func(Delta, error) bool) (last Delta, err error, more bool) {
-	for d, failed := range s.Engine.Stream(ctx, req) {
+func (s *Scheduler) run(ctx context.Context, j *job, req *Request, yield func(Delta, error) bool) (last Delta, err error, more bool) {
+	for d, failed := range s.engine(j.host).Stream(ctx, req) {
+		if j.host != nil && j.first.IsZero() && d != (Delta{}) {
+			j.first = time.Now()
+			s.latest.Store(j.host)
+		}
 		switch {
 		case failed != nil:
 			err, more = failed, true
@@ -124,12 +150,16 @@ func (s *Scheduler) run(ctx context.Context, req *Request, yield func(Delta, err
 	return last, err, more
 }
 
-// enter adds a request. It starts at once if there is a slot.
-func (s *Scheduler) enter(p Priority, cancel context.CancelCauseFunc) *job {
+// enter adds a request. It starts at once if there is a slot, and before its equals if it failed on
+// another host.
+func (s *Scheduler) enter(j *job) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.arrived++
-	j := &job{priority: p, arrival: s.arrived, start: make(chan struct{}), cancel: cancel}
+	j.start, j.entered = make(chan struct{}), time.Now()
+	if len(j.tried) == 0 {
+		j.arrival = s.arrived
+	}
 	at, _ := slices.BinarySearchFunc(s.waiting, j, urgency)
 	s.waiting = slices.Insert(s.waiting, at, j)
 	s.settle()
@@ -137,13 +167,15 @@ func (s *Scheduler) enter(p Priority, cancel context.CancelCauseFunc) *job {
 		s.waiting[n-1].cancel(s.busy())
 		s.waiting = slices.Delete(s.waiting, n-1, n)
 	}
-	return j
 }
 
-// leave removes a request, running or waiting. It may be called again.
-func (s *Scheduler) leave(j *job) {
+// leave removes a request, running or waiting, that ended with err. It may be called again.
+func (s *Scheduler) leave(j *job, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if now := time.Now(); j.host != nil && j.host.finish(j, err, now) {
+		s.settleAt(j.host.rests, now)
+	}
 	is := func(other *job) bool { return other == j }
 	s.running = slices.DeleteFunc(s.running, is)
 	s.waiting = slices.DeleteFunc(s.waiting, is)
@@ -152,27 +184,57 @@ func (s *Scheduler) leave(j *job) {
 
 // settle assigns the free slots, and parks requests to make room for more urgent ones.
 func (s *Scheduler) settle() {
-	for len(s.waiting) > 0 && len(s.running) < max(s.Slots, 1) {
-		j := s.waiting[0]
-		s.waiting = slices.Delete(s.waiting, 0, 1)
-		s.running = append(s.running, j)
-		close(j.start)
+	now := time.Now()
+	for _, h := range s.Hosts {
+		h.chosen = 0
 	}
+	s.waiting = slices.DeleteFunc(s.waiting, func(j *job) bool { return s.begin(j, now) })
 	slices.SortFunc(s.running, expendability)
-	for i, w := range s.waiting {
-		if i == len(s.running) {
-			return
+	var promised []*job // their slots
+	for _, w := range s.waiting {
+		able := eligible(s.Hosts, w, now)
+		i := slices.IndexFunc(s.running, func(r *job) bool {
+			return !slices.Contains(promised, r) && (r.host == nil || slices.Contains(able, r.host))
+		})
+		if i < 0 || !w.again.IsZero() {
+			continue
 		}
 		r := s.running[i]
-		if r.parked {
-			continue // its slot is promised to another already
+		promised = append(promised, r)
+		if !r.parked && r.parkable(w) {
+			r.parked = true
+			r.cancel(ErrParked)
 		}
-		if r.priority >= w.priority || r.priority >= ReplyToPerson {
-			return
-		}
-		r.parked = true
-		r.cancel(ErrParked)
 	}
+}
+
+// begin starts a request if there is a slot for it.
+func (s *Scheduler) begin(j *job, now time.Time) bool {
+	if len(s.Hosts) == 0 && len(s.running) >= max(s.Slots, 1) {
+		return false
+	}
+	if len(s.Hosts) > 0 {
+		h, again := place(s.Hosts, j, now)
+		if !again.IsZero() && again != j.again {
+			s.settleAt(again, now)
+		}
+		if j.again = again; h == nil {
+			return false
+		}
+		h.start(j, now)
+	}
+	s.running = append(s.running, j)
+	close(j.start)
+	return true
+}
+
+// settleAt settles again at a time, when a host has rested or was waited for long enough.
+func (s *Scheduler) settleAt(at, now time.Time) {
+	time.AfterFunc(at.Sub(now), func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.settle()
+	})
 }
 
 // busy is the error of a request that exceeds the limit.
