@@ -23,10 +23,11 @@ import (
 // models holds the engines in force.
 type models struct{ now atomic.Pointer[engines] }
 
-// engines are a ladder, and the configuration of each of its engines.
+// engines are a ladder, and what each entry of its configuration became: an engine, or one of its hosts.
 type engines struct {
 	*llm.Ladder
-	of []llm.EngineConfig
+	of      []llm.EngineConfig
+	servers []llm.Engine
 }
 
 // Stream implements [llm.Service].
@@ -45,8 +46,8 @@ func (m *models) Current() llm.Service { return m.now.Load() }
 // close closes the idle connections of all engines.
 func (m *models) close() {
 	if now := m.now.Load(); now != nil {
-		for _, e := range now.Engines {
-			engine.CloseIdle(e.Engine)
+		for _, e := range now.servers {
+			engine.CloseIdle(e)
 		}
 	}
 }
@@ -64,21 +65,46 @@ func buildLadder(c llm.Config, log *slog.Logger, was *engines, tell func(llm.Ste
 		},
 		Spent: spent,
 	}
-	is := &engines{l, c.List()}
+	is := &engines{Ladder: l, of: c.List()}
 	for _, ec := range is.of {
+		i := -1
 		if was != nil {
-			if i := slices.Index(was.of, ec); i >= 0 {
-				l.Engines = append(l.Engines, was.Engines[i])
-				continue
-			}
+			i = slices.Index(was.of, ec)
+		}
+		if i >= 0 {
+			is.servers = append(is.servers, was.servers[i])
+			continue
 		}
 		e, err := engine.Open(ec)
 		if err != nil {
 			return nil, err
 		}
-		l.Engines = append(l.Engines, &llm.Scheduler{Engine: e, Called: ec.Name, Slots: ec.Slots})
+		is.servers = append(is.servers, e)
+	}
+	for _, name := range c.Names() {
+		if was != nil && slices.Equal(llm.HostsOf(was.of, name), llm.HostsOf(is.of, name)) {
+			i := slices.IndexFunc(was.Engines, func(s *llm.Scheduler) bool { return s.Called == name })
+			l.Engines = append(l.Engines, was.Engines[i])
+		} else {
+			l.Engines = append(l.Engines, is.scheduler(name))
+		}
 	}
 	return is, nil
+}
+
+// scheduler returns a new scheduler of the engine with that name.
+func (e *engines) scheduler(name string) *llm.Scheduler {
+	s := &llm.Scheduler{Called: name}
+	for i, ec := range e.of {
+		if ec.Name == name {
+			s.Engine, s.Slots = e.servers[i], ec.Slots
+			s.Hosts = append(s.Hosts, &llm.Host{Engine: s.Engine, Called: llm.HostName(e.of, i), Slots: s.Slots})
+		}
+	}
+	if len(s.Hosts) == 1 {
+		s.Hosts = nil
+	}
+	return s
 }
 
 // An engineOutages logs what was done for engines that are lost and come back, by the rules of

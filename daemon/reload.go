@@ -232,7 +232,7 @@ func (d *Daemon) apply(ctx context.Context, next *config.Config) (is api.ReloadR
 	}
 	d.current.Store(force)
 	d.llm.now.Store(engines)
-	d.health.SetEngines(engines.Ladder, engines.of)
+	d.health.SetEngines(engines.servers, engines.of)
 	if had != nil && !slices.Equal(had.of, engines.of) {
 		d.clearModelFaults()
 		d.probeModels(ctx, force.Executive.LLM)

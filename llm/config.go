@@ -28,7 +28,7 @@ const mostSlots = 64
 // An EngineConfig says which model answers, and where.
 type EngineConfig struct {
 	// Name is the name that agents and roles use. Empty means the provider's, with a number if
-	// there are several.
+	// there are several. Entries of the same name are hosts of one engine; see [Host].
 	Name string `yaml:"name"`
 
 	Provider string `yaml:"provider"` // ollama, openai or script
@@ -99,7 +99,7 @@ func DefaultConfig() Config {
 	}
 }
 
-// List returns the engines in the order in which they are asked, each with a unique name, and with
+// List returns the engines in the order in which they are asked, each with a name, and with
 // defaults for what an item leaves out.
 func (c Config) List() []EngineConfig {
 	if len(c.Engines) == 0 {
@@ -119,9 +119,26 @@ func (c Config) List() []EngineConfig {
 // Names returns the names of the engines.
 func (c Config) Names() (names []string) {
 	for _, e := range c.List() {
-		names = append(names, e.Name)
+		if !slices.Contains(names, e.Name) {
+			names = append(names, e.Name)
+		}
 	}
 	return names
+}
+
+// HostsOf returns those of a list that are hosts of the engine with that name.
+func HostsOf(list []EngineConfig, name string) []EngineConfig {
+	return slices.DeleteFunc(slices.Clone(list), func(e EngineConfig) bool { return e.Name != name })
+}
+
+// HostName returns the name for people of the i-th of a list: that of its engine, and the number of
+// the host if the engine has several.
+func HostName(list []EngineConfig, i int) string {
+	name := list[i].Name
+	if len(HostsOf(list, name)) > 1 {
+		name += fmt.Sprintf(", host %d", len(HostsOf(list[:i+1], name)))
+	}
+	return name
 }
 
 // named gives a name to those of list that have none.
@@ -173,13 +190,15 @@ func (c Config) Validate() error {
 	return errors.Join(faults...)
 }
 
-// twice reports engines with the name of an earlier one.
+// twice reports engines with the name of an earlier one that are not another host of it.
 func (c Config) twice() error {
 	var faults []error
-	for i, e := range c.Engines {
-		first := slices.IndexFunc(c.Engines, func(other EngineConfig) bool { return other.Name == e.Name })
-		if e.Name != "" && first < i {
-			faults = append(faults, field.Errorf(fmt.Sprintf("engines[%d].name", i), "is %q, which is the name of engines[%d] already", e.Name, first))
+	list := c.List()
+	for i, e := range list {
+		first := slices.IndexFunc(list, func(other EngineConfig) bool { return other.Name == e.Name })
+		e.Host, e.APIKey, e.Slots = list[first].Host, list[first].APIKey, list[first].Slots
+		if first < i && (e != list[first] || slices.ContainsFunc(HostsOf(list[:i], e.Name), func(other EngineConfig) bool { return other.Host == list[i].Host })) {
+			faults = append(faults, field.Errorf(fmt.Sprintf("engines[%d].name", i), "is %q, which is the name of engines[%d] already; choose another, or make this entry another host of the same model: with the provider, model, tools and vision of engines[%d] and a host of its own", e.Name, first, first))
 		}
 	}
 	return errors.Join(faults...)

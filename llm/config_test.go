@@ -1,6 +1,7 @@
 package llm_test
 
 import (
+	"fmt"
 	"reflect"
 	"strings"
 	"testing"
@@ -57,6 +58,9 @@ roles:
 }
 
 func TestConfigFaults(t *testing.T) {
+	twice := func(i, first int) string {
+		return fmt.Sprintf(`engines[%d].name: is "a", which is the name of engines[%d] already; choose another, or make this entry another host of the same model: with the provider, model, tools and vision of engines[%d] and a host of its own`, i, first, first)
+	}
 	for _, tt := range []struct {
 		name   string
 		change func(*llm.Config)
@@ -91,7 +95,25 @@ func TestConfigFaults(t *testing.T) {
 		{"a name twice", func(c *llm.Config) {
 			c.Engines = []llm.EngineConfig{{Name: "a", Provider: "ollama", Model: "m"}, {Name: "b", Provider: "ollama", Model: "m"}, {Name: "a", Provider: "ollama", Model: "m"}}
 			c.Roles.Memory.Engine = "c"
-		}, `engines[2].name: is "a", which is the name of engines[0] already|roles.memory.engine: is "c", but no engine has that name; must be one of a, b, a`},
+		}, twice(2, 0) + `|roles.memory.engine: is "c", but no engine has that name; must be one of a, b`},
+		{"hosts", func(c *llm.Config) {
+			c.Engines = []llm.EngineConfig{{Name: "a", Provider: "openai", Model: "m", Host: "x", APIKey: "k", Vision: true}, {Name: "a", Provider: "openai", Model: "m", Host: "y", Slots: 4, Tools: "auto", Vision: true}, {Provider: "ollama", Model: "m"}}
+		}, ""},
+		{"hosts of another model", func(c *llm.Config) {
+			c.Engines = []llm.EngineConfig{{Provider: "ollama", Model: "m"}, {Name: "a", Provider: "ollama", Model: "m"}, {Name: "a", Provider: "ollama", Model: "n", Host: "y"}}
+		}, twice(2, 1)},
+		{"hosts of another provider", func(c *llm.Config) {
+			c.Engines = []llm.EngineConfig{{Name: "a", Provider: "ollama", Model: "m"}, {Name: "a", Provider: "openai", Model: "m", Host: "y"}}
+		}, twice(1, 0)},
+		{"hosts with other tools", func(c *llm.Config) {
+			c.Engines = []llm.EngineConfig{{Name: "a", Provider: "ollama", Model: "m"}, {Name: "a", Provider: "ollama", Model: "m", Host: "y", Tools: "none"}}
+		}, twice(1, 0)},
+		{"a host twice", func(c *llm.Config) {
+			c.Engines = []llm.EngineConfig{{Name: "a", Provider: "ollama", Model: "m"}, {Name: "a", Provider: "ollama", Model: "m", Host: "y"}, {Name: "a", Provider: "ollama", Model: "m", Host: "y"}}
+		}, twice(2, 0)},
+		{"a script on two hosts", func(c *llm.Config) {
+			c.Engines = []llm.EngineConfig{{Name: "a", Provider: "script", Script: "s"}, {Name: "a", Provider: "script", Script: "s"}}
+		}, twice(1, 0)},
 		{"every fault", func(c *llm.Config) { c.Model, c.FirstToken, c.Idle, c.Total = "", 0.5, -1, 0 },
 			"model: is empty; must be a model that the server has|" +
 				"first_token_seconds: is 0.5; must be at least 1, because no model is always faster|" +
@@ -133,6 +155,22 @@ func TestEngineNames(t *testing.T) {
 	}
 	if c.Engines[0].Name != "" {
 		t.Error("the configuration was changed")
+	}
+}
+
+// TestHostName: hosts of one engine have numbers, other engines only their names.
+func TestHostName(t *testing.T) {
+	c := llm.DefaultConfig()
+	c.Engines = []llm.EngineConfig{{Name: "big"}, {Name: "small"}, {Name: "big", Host: "b"}, {Name: "big", Host: "c"}}
+	var got []string
+	for i := range c.List() {
+		got = append(got, llm.HostName(c.List(), i))
+	}
+	if joined := strings.Join(got, "; "); joined != "big, host 1; small; big, host 2; big, host 3" {
+		t.Errorf("called %s", joined)
+	}
+	if names := strings.Join(c.Names(), "; "); names != "big; small" {
+		t.Errorf("the engines are %s", names)
 	}
 }
 

@@ -70,9 +70,20 @@ func label(name string) string {
 	return name
 }
 
+// hostLabels are the labels of the hosts of an engine that has several. More than nine are counted together.
+var hostLabels = strings.Fields("host-1 host-2 host-3 host-4 host-5 host-6 host-7 host-8 host-9")
+
+// engineLabel returns the label under which an engine or a host is counted: people chose its name.
+func engineLabel(name string) string {
+	if _, n, is := strings.Cut(name, ", host "); is {
+		return "host-" + n
+	}
+	return "engine"
+}
+
 // Counted are the parts that are counted individually.
 func Counted() []string {
-	return slices.Concat([]string{"engine"}, slices.Collect(maps.Keys(kinds)), slices.Collect(maps.Keys(inner)))
+	return slices.Concat([]string{"engine"}, hostLabels, slices.Collect(maps.Keys(kinds)), slices.Collect(maps.Keys(inner)))
 }
 
 // set records the state of a part at now, and reports whether it is news.
@@ -115,7 +126,7 @@ func (v *Parts) NoteBy(part, by string) {
 
 // NoteEngine records a finding about an engine.
 func (v *Parts) NoteEngine(l probe.Engine) {
-	name := cmp.Or(l.Config.Name, string(l.Config.Provider))
+	name := cmp.Or(l.Name, l.Config.Name, string(l.Config.Provider))
 	v.set(api.Part{Name: name, Kind: api.Engine, Well: l.Works, Text: l.Text, Cure: l.Cure}, time.Now())
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -131,16 +142,19 @@ func (v *Parts) Remove(name string) {
 	v.all = slices.DeleteFunc(v.all, func(had part) bool { return had.Kind != api.Engine && had.Name == name })
 }
 
-// SetEngines sets the engines: those of a ladder, each with its configuration. A new or changed
-// one counts as well until it fails.
-func (v *Parts) SetEngines(l *llm.Ladder, made []llm.EngineConfig) {
+// SetEngines sets the engines, or their hosts, each with its configuration. A new or changed one
+// counts as well until it fails.
+func (v *Parts) SetEngines(engines []llm.Engine, made []llm.EngineConfig) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.all = slices.DeleteFunc(v.all, func(had part) bool { return had.Kind == api.Engine && !slices.Contains(made, had.made) })
 	for i, c := range made {
-		if !slices.ContainsFunc(v.all, func(had part) bool { return had.Kind == api.Engine && had.made == c }) {
-			about := probe.ModelOn(l.Engines[i].Name(), c)
-			v.all = append(v.all, part{Part: api.Part{Name: c.Name, Kind: api.Engine, Well: true, Since: time.Now(), Text: about}, about: about, made: c})
+		name := llm.HostName(made, i)
+		if k := slices.IndexFunc(v.all, func(had part) bool { return had.Kind == api.Engine && had.made == c }); k >= 0 {
+			v.all[k].Name = name // the number of a host may have changed
+		} else {
+			about := probe.ModelOn(engines[i].Name(), c)
+			v.all = append(v.all, part{Part: api.Part{Name: name, Kind: api.Engine, Well: true, Since: time.Now(), Text: about}, about: about, made: c})
 		}
 	}
 }
@@ -206,7 +220,9 @@ func (v *Parts) NoteStep(s llm.Step) {
 	p := api.Part{Name: name, Kind: api.Engine, Well: s.Kind == llm.Answered}
 	switch {
 	case p.Well:
-	case s.Kind != llm.Onward && s.Kind != llm.GaveUp && s.Kind != llm.Dropped:
+	case s.Called == "":
+		return // all its hosts were busy
+	case s.Kind != llm.Onward && s.Kind != llm.Rerouted && s.Kind != llm.GaveUp && s.Kind != llm.Dropped:
 		return // it will be asked again
 	case s.Err == nil || s.Err.Fault == llm.TooLong || s.Err.Fault == llm.Unsupported:
 		return // the fault is not the engine's
@@ -214,7 +230,7 @@ func (v *Parts) NoteStep(s llm.Step) {
 		p.Text, p.Cure = name+": "+string(s.Err.Fault), s.Err.Cure
 	}
 	if v.set(p, time.Now()) && !p.Well {
-		v.Counts.Lost("engine")
+		v.Counts.Lost(engineLabel(name))
 	}
 }
 

@@ -7,8 +7,10 @@ import (
 
 	"earshot"
 	"earshot/api"
+	"earshot/internal/metrics"
 	"earshot/internal/probe"
 	"earshot/llm"
+	"earshot/llm/llmtest"
 )
 
 // TestVitals: the state of parts follows from what they report, and so do the obstacles to the
@@ -80,6 +82,38 @@ func TestVitals(t *testing.T) {
 				t.Errorf("in the way is %s, want %s", got, tt.obstacles)
 			}
 		})
+	}
+}
+
+// TestHosts: each host of an engine is a part, and it is counted under its number.
+func TestHosts(t *testing.T) {
+	v := &Parts{Counts: metrics.New("1", metrics.Lists{Parts: Counted()}, nil)}
+	list := []llm.EngineConfig{{Name: "big", Host: "a"}, {Name: "small"}, {Name: "big", Host: "b"}}
+	v.SetEngines([]llm.Engine{&llmtest.Script{}, &llmtest.Script{}, &llmtest.Script{}}, list)
+	parts := func(want string) {
+		t.Helper()
+		var all []string
+		for _, p := range v.List() {
+			all = append(all, map[bool]string{false: "!"}[p.Well]+p.Name)
+		}
+		if got := strings.Join(all, "; "); got != want {
+			t.Errorf("the parts are %s, want %s", got, want)
+		}
+	}
+	parts("big, host 1; small; big, host 2")
+	v.NoteStep(llm.Step{Called: "big, host 2", Kind: llm.Rerouted, Err: &llm.Error{Fault: llm.Unreachable}})
+	v.NoteStep(llm.Step{Engine: "big", Kind: llm.Onward, Err: &llm.Error{Fault: llm.Busy}}) // which no host is to blame for
+	parts("big, host 1; small; !big, host 2")
+	if len(Obstacles(v.List())) != 0 {
+		t.Errorf("in the way is %+v", Obstacles(v.List()))
+	}
+	v.SetEngines([]llm.Engine{&llmtest.Script{}, &llmtest.Script{}}, list[1:]) // it has become the only host
+	parts("small; !big")
+	v.NoteEngine(probe.Engine{Name: "big", Finding: probe.Finding{Works: true}, Config: list[2]})
+	parts("small; big")
+	counts, err := v.Counts.Values()
+	if err != nil || counts["outages_total host-2"] != 1 || counts["outages_total engine"] != 0 {
+		t.Errorf("counted %v, %v", counts, err)
 	}
 }
 

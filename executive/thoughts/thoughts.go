@@ -121,7 +121,7 @@ func (t *Thinker) HasSpareSlot() bool {
 	engines := set.LLM.List()
 	at := slices.IndexFunc(engines, func(e llm.EngineConfig) bool { return e.Name == talks })
 	is := engines[max(at, 0)]
-	return is.Slots > 1 || cmp.Or(set.Reasoning.Engine, is.Name) != is.Name
+	return is.Slots > 1 || len(llm.HostsOf(engines, is.Name)) > 1 || cmp.Or(set.Reasoning.Engine, is.Name) != is.Name
 }
 
 // admissions counts the events that are being admitted and have not parked the mind yet. The room

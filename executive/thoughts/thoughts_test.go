@@ -262,17 +262,17 @@ func TestUpdate(t *testing.T) {
 	check("there is a slot to spare", false)
 }
 
-// TestHasSpareSlot: a thought and a reply are generated together by an engine with slots, or by two
-// engines.
+// TestHasSpareSlot: a thought and a reply are generated together by an engine with slots or hosts, or
+// by two engines.
 func TestHasSpareSlot(t *testing.T) {
-	engines := []llm.EngineConfig{{Name: "big", Slots: 1}, {Name: "small", Slots: 4}}
+	engines := []llm.EngineConfig{{Name: "big", Slots: 1}, {Name: "small", Slots: 4}, {Name: "twins", Slots: 1}, {Name: "twins", Slots: 1, Host: "other"}}
 	for _, tt := range []struct {
 		parallel     bool
 		talks, muses string
 		want         bool
 	}{
 		{true, "big", "", false}, {true, "big", "big", false}, {true, "big", "small", true},
-		{true, "small", "", true}, {false, "small", "big", false}, {true, "gone", "", false},
+		{true, "small", "", true}, {true, "twins", "", true}, {false, "small", "big", false}, {true, "gone", "", false},
 	} {
 		d := open()
 		d.set.Parallel.Enabled, d.set.LLM.Engines, d.set.Reasoning.Engine = tt.parallel, engines, tt.muses

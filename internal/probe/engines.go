@@ -25,6 +25,7 @@ const SmallModel = "llama3.2"
 type Engine struct {
 	Finding
 	Config   llm.EngineConfig
+	Name     string      // its name for people
 	Answered bool        // when it was asked what it has
 	Models   []llm.Model // what it has
 }
@@ -41,7 +42,10 @@ func Engines(ctx context.Context, c llm.Config) []Engine {
 	looks := make([]Engine, len(list))
 	var g sync.WaitGroup
 	for i, ec := range list {
-		g.Go(func() { looks[i] = probeEngine(ctx, ec, choose) })
+		g.Go(func() {
+			looks[i] = probeEngine(ctx, ec, choose)
+			looks[i].Name = llm.HostName(list, i)
+		})
 	}
 	g.Wait()
 	return looks

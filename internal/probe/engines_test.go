@@ -2,9 +2,12 @@ package probe
 
 import (
 	"net"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
+	"earshot/config"
 	"earshot/llm"
 )
 
@@ -49,5 +52,43 @@ func TestEngineThatIsSilent(t *testing.T) {
 	all := Engines(t.Context(), llm.Config{EngineConfig: llm.EngineConfig{Provider: llm.Ollama, Host: "http://" + silent.Addr().String(), Model: "m"}})
 	if len(all) != 1 || all[0].Works || all[0].Answered || !strings.Contains(all[0].Text, "has not answered within 1.5s") || all[0].Cure != "wait; earshot doctor looks again" {
 		t.Errorf("it says %+v", all)
+	}
+}
+
+// TestModelsOfHosts: the models of each host are listed, and a model that is chosen for an engine is
+// chosen for all its hosts.
+func TestModelsOfHosts(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "earshot.yaml")
+	text := "executive:\n  llm:\n    engines:\n      - {name: big, provider: ollama, model: m, host: \"a:1\"}\n      - {name: other, provider: ollama, model: m}\n      - {name: big, provider: ollama, model: m, host: \"b:1\"}\n"
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cfg, err := config.Parse(file, []byte(text), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var looks []Engine
+	for i, c := range cfg.Executive.LLM.List() {
+		looks = append(looks, Engine{Config: c, Name: llm.HostName(cfg.Executive.LLM.List(), i), Answered: true, Models: []llm.Model{{Name: "m"}, {Name: "owl"}}})
+	}
+	var names []string
+	for _, m := range ListModels(cfg.Executive, looks) {
+		if len(m.InUse) > 0 {
+			names = append(names, m.Engine+": "+m.Model)
+		}
+	}
+	if got := strings.Join(names, "; "); got != "big, host 1: m; big, host 2: m" {
+		t.Errorf("in use is %s", got)
+	}
+	choice, err := ChooseModel(cfg, looks, EngineModel{Model: "owl"}, TalkRole)
+	if err == nil {
+		err = choice.Save()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := os.ReadFile(file)
+	if want := strings.ReplaceAll(text, "big, provider: ollama, model: m", "big, provider: ollama, model: \"owl\""); string(got) != want || err != nil {
+		t.Errorf("the file is\n%s\nwant\n%s, %v", got, want, err)
 	}
 }

@@ -49,7 +49,7 @@ func ListModels(set executive.Config, looks []Engine) []ModelInfo {
 		first := len(list)
 		for _, m := range l.Models {
 			list = append(list, ModelInfo{
-				Engine: l.Config.Name, Model: m.Name, Bytes: m.Bytes, Tools: m.Tools, Thinking: m.Thinking, Vision: m.Vision, Roles: roles, InUse: []string{},
+				Engine: l.Name, Model: m.Name, Bytes: m.Bytes, Tools: m.Tools, Thinking: m.Thinking, Vision: m.Vision, Roles: roles, InUse: []string{},
 			})
 		}
 		for _, role := range roles {
@@ -62,7 +62,7 @@ func ListModels(set executive.Config, looks []Engine) []ModelInfo {
 			})
 			if i < 0 {
 				i = len(list) - first
-				list = append(list, ModelInfo{Engine: is.Engine, Model: is.Model, Roles: roles, Missing: true})
+				list = append(list, ModelInfo{Engine: l.Name, Model: is.Model, Roles: roles, Missing: true})
 			}
 			list[first+i].InUse = append(list[first+i].InUse, role)
 		}
@@ -231,7 +231,13 @@ func settings(cfg *config.Config, is EngineModel, role string) []config.KeyValue
 	case c.Roles.User.Model != "":
 		return []config.KeyValue{{Key: user + "model", Value: is.Model}}
 	}
-	return []config.KeyValue{{Key: EngineKey(c, slices.Index(c.Names(), is.Engine)) + "model", Value: is.Model}}
+	var sets []config.KeyValue
+	for i, e := range c.List() {
+		if e.Name == is.Engine { // perhaps on several hosts
+			sets = append(sets, config.KeyValue{Key: EngineKey(c, i) + "model", Value: is.Model})
+		}
+	}
+	return sets
 }
 
 // Save writes s into its file, with everything else in it as it was. If that cannot be done
