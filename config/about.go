@@ -35,7 +35,7 @@ var about = map[string]note{
 	"executive.llm.tools":               {class: Section, effect: "How the model calls tools: native (by itself), schema (it answers with an object that says what it calls), none (not at all), or auto, which is native where the model can and schema where it cannot. A script's file says it itself."},
 	"executive.llm.vision":              {class: Section, effect: "true says that the model of an openai server can look at pictures. Some servers say so themselves; ollama and a script always do. Pictures go only to a model that is known to be able to."},
 	"executive.llm.script":              {class: Section, effect: "The file with the rules of provider script."},
-	"executive.llm.engines":             {class: Section, effect: "More than one server: a list of entries with the keys name, provider, model, host, api_key, slots, tools, vision and script. They are asked in this order until one answers; the one that an agent or its role names is asked first. Without a list, the server above is the only one."},
+	"executive.llm.engines":             {class: Section, effect: "More than one server: a list of entries with the keys name, provider, model, host, api_key, slots, tools, vision and script. They are asked in this order until one answers; entries with the same name are hosts of one engine (docs/models.md); the one that an agent or its role names is asked first. Without a list, the server above is the only one."},
 
 	"executive.llm.roles":                      {effect: "Which server and which model answer for a kind of agent. An agent's own setting takes precedence."},
 	"executive.llm.roles.user":                 {effect: "Agents that people talk with."},

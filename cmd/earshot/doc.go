@@ -104,7 +104,8 @@
 // [earshot/llm/ollama] and [earshot/llm/openai]; [earshot/llm/llmtest] says what
 // is written in a script, for tests, for the demonstration, and for somebody who
 // has no model. A prompt that a chat template refuses is put in another [llm.Form];
-// [earshot/llm/openai/llamatest] tries that on llama.cpp's own server. A [llm.Scheduler] gives an engine's slots to the most urgent; a
+// [earshot/llm/openai/llamatest] tries that on llama.cpp's own server. A [llm.Scheduler] gives an engine's slots to the most urgent,
+// those of each [llm.Host] if there are several; a
 // [llm.Ladder] over them does what can be done when one fails.
 //
 // # People and what they say

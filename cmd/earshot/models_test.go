@@ -448,7 +448,7 @@ func TestModelsPage(t *testing.T) {
 			t.Errorf("block %d: %v\n%s", i, err, text)
 		}
 	}
-	if configurations != 7 || scripts != 1 {
+	if configurations != 8 || scripts != 1 {
 		t.Errorf("%d configurations and %d scripts", configurations, scripts)
 	}
 }
