@@ -307,20 +307,20 @@ func (l *link) sound(ctx context.Context, m helper.Sound) error {
 // one: it came already, perhaps in another session. A time that cannot be true is clamped, counted
 // and told once.
 func (l *link) place(p *satellite.Packet, now time.Time) (time.Time, bool) {
-	l.mu.Lock()
-	offset, within, _ := l.clock.Offset()
-	l.mu.Unlock()
-	s := l.satellite
-	s.mu.Lock()
-	fresh := p.Quiet || s.taken.before(p.At, offset) // sound from before a quiet packet may come after it
-	if fresh && !p.Quiet {
-		s.taken = moment{p.At, offset}
-	}
-	s.mu.Unlock()
-	if !fresh {
-		return time.Time{}, false
-	}
+	offset, within := l.offset()
 	at, wrong := clamp(p.At.Add(-offset), now, within)
+	s := l.satellite
+	if !p.Quiet { // sound from before a quiet packet may come after it
+		s.mu.Lock()
+		fresh := s.taken.before(p.At, offset)
+		if fresh {
+			s.taken = moment{p.At, p.At.Sub(at)}
+		}
+		s.mu.Unlock()
+		if !fresh {
+			return time.Time{}, false
+		}
+	}
 	if wrong != 0 {
 		s.forged.Add(1)
 		if !l.strange { // of one goroutine
