@@ -20,6 +20,7 @@ require (
 	github.com/k2-fsa/sherpa-onnx-go-linux v1.13.8
 	github.com/makiuchi-d/gozxing v0.1.1
 	github.com/maxhawkins/go-webrtcvad v0.0.0-20210121163624-be60036f3083
+	github.com/nats-io/nkeys v0.4.16
 	github.com/oklog/ulid/v2 v2.1.2
 	github.com/ollama/ollama v0.17.4
 	github.com/prometheus/client_golang v1.23.2

@@ -41,6 +41,7 @@ var may = map[string]string{
 	"internal/transcript":            ". conversation internal/english internal/terminal outlets/console participants/... store",
 	"internal/probe":                 ". api config llm/... store server/... participants/... speakers conversation executive models/catalog models/engine models/neural models/see models/sets providers/... outlets/... internal/...",
 	"internal/redact":                ".",
+	"internal/keyfile":               "internal/atomicfile",
 	"internal/sdnotify":              "",
 	"internal/logfile":               "internal/redact internal/terminal",
 	"internal/lockorder":             "",
@@ -54,6 +55,7 @@ var may = map[string]string{
 	"bus":                            "internal/mailbox",
 	"bus/...":                        "bus internal/field internal/helper internal/mailbox satellite", // whose rights it keeps
 	"satellite/...":                  ". bus internal/audio internal/codec internal/field internal/helper internal/mailbox internal/sound/... internal/supervise",
+	"satellite/pairing":              ". internal/field internal/keyfile satellite",
 	"internal/playback/...":          ". internal/audio internal/sound models/tts",
 	"internal/discord":               "", // only a comment, no code
 	"internal/discord/gateway":       ". internal/supervise",
@@ -100,7 +102,7 @@ var may = map[string]string{
 	"executive/...":                  ". api interrupt conversation language participants/... speakers llm internal/lockorder",
 	"executive/room":                 ". api executive/... interrupt conversation participants/... speakers llm internal/lockorder",
 	"executive/notice":               ". executive/... participants/... internal/lockorder internal/supervise",
-	"server/...":                     ". api participants/... providers internal/atomicfile internal/search", // for the senses of an attached terminal
+	"server/...":                     ". api participants/... providers internal/atomicfile internal/keyfile internal/search", // for the senses of an attached terminal
 	"replay":                         ". config executive/... interrupt llm participants/... speakers internal/english internal/terminal internal/transcript",
 	"monitor/...":                    ". api interrupt participants/... executive/... providers server/... internal/search internal/terminal",
 	"config":                         ". api executive/... language participants/... speakers store server providers/... outlets/... models/... internal/atomicfile internal/logfile",
