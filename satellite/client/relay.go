@@ -70,8 +70,8 @@ func (c *Client) rest() {
 	}
 	c.closeMicrophone()
 	if d := c.device; c.session == nil && d != nil && d.newest > 0 {
+		d.queue.Close() // it ends when it has been told everything
 		c.device = nil
-		d.stop(errNext)
 	}
 }
 
@@ -234,7 +234,13 @@ func (c *Client) runDevice(ctx context.Context) error {
 	}
 	c.change(func() { c.device = d })
 	parts.Go(func() {
-		for m, ok := d.queue.Take(alive); ok && link.Send(m.Name, m.Body) == nil; m, ok = d.queue.Take(alive) {
+		for m, ok := d.queue.Take(alive); ; m, ok = d.queue.Take(alive) {
+			if !ok {
+				stop(errNext)
+			}
+			if !ok || link.Send(m.Name, m.Body) != nil {
+				return
+			}
 		}
 	})
 	err = link.Run(alive, helper.Handler{
