@@ -32,10 +32,12 @@ import (
 // A Config is what a [Client] is made of.
 type Config struct {
 	ID    string
-	Build string // of this program, for people at the hub
-	Bus   bus.Bus
+	Build string        // of this program, for people at the hub
 	Sound helper.Dialer // starts earshot-sound
 	Media helper.Dialer // starts the media role of earshot-speech
+
+	// Connect connects to the bus. It is called until it returns one, which stays the caller's.
+	Connect func(context.Context) (bus.Bus, error)
 
 	Microphone, Loudspeaker string // devices; empty are the system's defaults
 	Muted                   bool   // at first
@@ -96,6 +98,7 @@ type Client struct {
 	wanted  chan struct{} // closed when the hub first opens the microphone
 	want    func()        // closes it
 	old     atomic.Int64  // messages of other sessions
+	bus     bus.Bus       // of the goroutine that joins; nil until it is connected
 
 	mu      sync.Mutex
 	status  Status
@@ -219,6 +222,13 @@ func (c *Client) join(ctx context.Context) error {
 }
 
 func (c *Client) joined(ctx context.Context) error {
+	if c.bus == nil {
+		b, err := c.cfg.Connect(ctx)
+		if err != nil {
+			return err
+		}
+		c.bus = b
+	}
 	if !c.connected(ctx, true) {
 		return context.Cause(ctx)
 	}
@@ -228,7 +238,7 @@ func (c *Client) joined(ctx context.Context) error {
 	}
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	conn, err := satellite.Open(ctx, c.cfg.Bus, c.cfg.ID, welcome.Session, &c.old)
+	conn, err := satellite.Open(ctx, c.bus, c.cfg.ID, welcome.Session, &c.old)
 	if err != nil {
 		return err
 	}
@@ -270,7 +280,7 @@ func (c *Client) joined(ctx context.Context) error {
 // connected waits until the bus is connected, or is not; it reports false if ctx ends before that.
 func (c *Client) connected(ctx context.Context, is bool) bool {
 	for {
-		now, changed := c.cfg.Bus.Connected()
+		now, changed := c.bus.Connected()
 		if now == is {
 			return true
 		}
@@ -290,7 +300,7 @@ func (c *Client) ask(ctx context.Context) (w satellite.Welcome, err error) {
 	if err != nil {
 		return w, err
 	}
-	answer, err := c.cfg.Bus.Request(ctx, satellite.JoinSubject(c.cfg.ID), request)
+	answer, err := c.bus.Request(ctx, satellite.JoinSubject(c.cfg.ID), request)
 	switch {
 	case errors.Is(err, bus.ErrNobody):
 		return w, errors.New("no earshot that has satellites is on the bus")

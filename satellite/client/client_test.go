@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"earshot"
@@ -15,6 +16,7 @@ import (
 	"earshot/internal/codec"
 	"earshot/internal/helper/helpertest"
 	"earshot/internal/sound"
+	"earshot/internal/testkit"
 	"earshot/satellite"
 	"earshot/satellite/client"
 )
@@ -22,7 +24,7 @@ import (
 // TestHearing: what is said at the satellite comes to the hub whole, in order and with its times, and
 // between it one quiet packet a second; the microphone is closed when the hub closes it.
 func TestHearing(t *testing.T) {
-	inBubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		h, stop := start(t, func(c *client.Config) { c.Microphone = "mine" })
 		defer stop()
 		away := h.listen(t)
@@ -71,8 +73,7 @@ func TestHearing(t *testing.T) {
 // A speech is one that the hub plays, and where it ended.
 type speech struct {
 	*sound.Playing
-	at   chan sound.Position // the last position
-	last sound.Position
+	at chan sound.Position // the last position
 }
 
 // say has the hub play so many samples, each of its own value, from another goroutine.
@@ -104,21 +105,21 @@ func (h *house) say(t *testing.T, samples int) (s *speech) {
 // TestSpeaking: what the hub plays is played to the sample, and the hub knows how far; after a cut
 // it knows what was heard.
 func TestSpeaking(t *testing.T) {
-	inBubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		h, stop := start(t, nil)
 		defer stop()
 		s := h.say(t, 20000)
-		if at := <-s.at; at.Samples != 20000 || len(h.card.sounded()) != 20000 || h.card.sounded()[19999] != 20000 {
+		if at := testkit.Receive(t, testkit.Patience, "the speech ends", s.at); at.Samples != 20000 || len(h.card.sounded()) != 20000 || h.card.sounded()[19999] != 20000 {
 			t.Errorf("%d of %d samples were played", at.Samples, len(h.card.sounded()))
 		}
 	})
-	inBubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		h, stop := start(t, nil)
 		defer stop()
 		s := h.say(t, 20000)
 		time.Sleep(500 * time.Millisecond)
 		s.Do(earshot.Cut)
-		at := <-s.at
+		at := testkit.Receive(t, testkit.Patience, "the speech ends", s.at)
 		if len(h.card.sounded()) > int(at.Samples)+16*5 || at.Samples > 16*530 || at.Samples < 16*400 {
 			t.Errorf("cut at %d, when %d were played", at.Samples, len(h.card.sounded()))
 		}
@@ -127,7 +128,7 @@ func TestSpeaking(t *testing.T) {
 
 // TestCutOvertakesSound: a cut gets to the device although it takes no sound.
 func TestCutOvertakesSound(t *testing.T) {
-	inBubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		h, stop := start(t, nil)
 		defer stop()
 		jam := make(chan struct{})
@@ -136,7 +137,7 @@ func TestCutOvertakesSound(t *testing.T) {
 		s := h.say(t, 20000)
 		time.Sleep(100 * time.Millisecond)
 		s.Do(earshot.Cut)
-		if at := <-s.at; at.Samples != 0 || h.card.count(sound.SayDo) != 1 {
+		if at := testkit.Receive(t, testkit.Patience, "the speech ends", s.at); at.Samples != 0 || h.card.count(sound.SayDo) != 1 {
 			t.Errorf("cut at %d", at.Samples)
 		}
 	})
@@ -145,7 +146,7 @@ func TestCutOvertakesSound(t *testing.T) {
 // TestMute: a muted microphone is closed at once and not opened, whatever the hub does, and the hub
 // knows it; also one that was muted before the satellite joined.
 func TestMute(t *testing.T) {
-	inBubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		h, stop := start(t, nil)
 		defer stop()
 		defer h.listen(t)()
@@ -168,7 +169,7 @@ func TestMute(t *testing.T) {
 			t.Errorf("it is %s after that", h.status().Microphone)
 		}
 	})
-	inBubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		h, stop := start(t, func(c *client.Config) { c.Muted = true })
 		defer stop()
 		defer h.listen(t)()
@@ -191,7 +192,7 @@ func TestMute(t *testing.T) {
 // at once, where the hub says that it was; the utterance comes whole when there is a connection again,
 // and the microphone is closed meanwhile once it is over.
 func TestLost(t *testing.T) {
-	inBubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		h, stop := start(t, nil)
 		defer stop()
 		defer h.listen(t)()
@@ -212,7 +213,7 @@ func TestLost(t *testing.T) {
 		if h.status().Microphone != client.Paused || len(h.card.sounded()) != played {
 			t.Errorf("the microphone is %s; %d samples were played on", h.status().Microphone, len(h.card.sounded())-played)
 		}
-		if at := <-s.at; int(at.Samples) > played || played-int(at.Samples) > 16*60 {
+		if at := testkit.Receive(t, testkit.Patience, "the speech ends", s.at); int(at.Samples) > played || played-int(at.Samples) > 16*60 {
 			t.Errorf("%d samples were played, and the hub knows of %d", played, at.Samples)
 		}
 		h.wire.pull(false)
@@ -241,7 +242,7 @@ func TestLost(t *testing.T) {
 
 // TestHealed: who speaks on while the connection is away is heard without a gap.
 func TestHealed(t *testing.T) {
-	inBubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		h, stop := start(t, nil)
 		defer stop()
 		defer h.listen(t)()
@@ -266,7 +267,7 @@ func TestHealed(t *testing.T) {
 
 // TestSilentHub: a hub that says nothing is gone, even if the bus is there.
 func TestSilentHub(t *testing.T) {
-	inBubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		h, stop := start(t, nil)
 		defer stop()
 		time.Sleep(5 * time.Second)
@@ -277,13 +278,13 @@ func TestSilentHub(t *testing.T) {
 		if len(h.hub.joined()) < 2 || h.card.count(sound.SayDo) != 1 {
 			t.Errorf("joined %d times", len(h.hub.joined()))
 		}
-		<-s.at
+		testkit.Receive(t, testkit.Patience, "the speech ends", s.at)
 	})
 }
 
 // TestIdle: a satellite where nobody speaks sends at most 2 kB a second.
 func TestIdle(t *testing.T) {
-	inBubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		h, stop := start(t, nil)
 		defer stop()
 		defer h.listen(t)()
@@ -305,7 +306,7 @@ func TestIdle(t *testing.T) {
 // TestDevice: a sound card that fails is told once, the session is joined anew, and all goes on when
 // it is back.
 func TestDevice(t *testing.T) {
-	inBubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		h, stop := start(t, nil)
 		defer stop()
 		defer h.listen(t)()
@@ -348,7 +349,7 @@ func (s *spotter) name() int {
 // TestWake: with a spotter nothing of the room leaves the machine until a name is noticed or the hub
 // opens the gate; what was said just before comes, too.
 func TestWake(t *testing.T) {
-	inBubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		seeks := new(spotter)
 		h, stop := start(t, func(c *client.Config) {
 			c.Spotter = func(names []string, called func()) client.Spotter {
@@ -409,7 +410,7 @@ func TestWake(t *testing.T) {
 // TestReplay: a message that comes again opens nothing, and ends the session; one of an earlier session
 // does nothing.
 func TestReplay(t *testing.T) {
-	inBubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		h, stop := start(t, nil)
 		defer stop()
 		var opening []byte // of the microphone, as it was on the bus
@@ -441,11 +442,11 @@ func TestReplay(t *testing.T) {
 
 // TestRefused: who is not let in says why, and what to do.
 func TestRefused(t *testing.T) {
-	inBubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		var got []client.Status
 		b := new(bus.Local)
 		c := client.New(client.Config{
-			ID: "kitchen", Bus: b, Sound: helpertest.Dialer(sound.Helper, new(card).work), Media: helpertest.Dialer("media", encode),
+			ID: "kitchen", Connect: func(context.Context) (bus.Bus, error) { return b, nil }, Sound: helpertest.Dialer(sound.Helper, new(card).work), Media: helpertest.Dialer("media", encode),
 			Notice: func(earshot.Notice) {}, Changed: func(s client.Status) { got = append(got, s) },
 		})
 		ctx, cancel := context.WithCancel(t.Context())
@@ -458,7 +459,7 @@ func TestRefused(t *testing.T) {
 		}
 		time.Sleep(time.Minute)
 		cancel()
-		running.Wait()
+		testkit.Finish(t, testkit.Patience, "the satellite ends", running.Wait)
 		stop()
 		if len(got) != 3 || !strings.Contains(got[1].Why, "is on the bus") || !strings.Contains(got[2].Why, "not paired; pair it") {
 			t.Errorf("%+v", got)

@@ -11,7 +11,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"go.uber.org/goleak"
@@ -134,13 +133,11 @@ func each(ctx context.Context, interval time.Duration, f func(now time.Time) err
 }
 
 func (f *card) obey(c helper.Control) error {
+	var number sound.Stream
 	var n struct {
-		sound.Open
-		sound.Do
-		Samples int64 `json:"samples"`
-	}
-	var number struct {
-		Number uint32 `json:"number"`
+		Output  bool            `json:"output"`
+		Control earshot.Control `json:"control"`
+		Samples int64           `json:"samples"`
 	}
 	if c.Name == sound.SayPlay {
 		var p sound.Play
@@ -148,8 +145,7 @@ func (f *card) obey(c helper.Control) error {
 		f.set(func() { f.told = append(f.told, c); f.deck.Play(p.Number, p.Rate) })
 		return f.server.Send(sound.SayPlayed, sound.Played{Play: p.Number, Credit: deck.Most(p.Rate)})
 	}
-	c.Decode(&n.Open)
-	c.Decode(&n.Do)
+	c.Decode(&n)
 	c.Decode(&number)
 	var answer any
 	name := sound.SayOpened
@@ -164,7 +160,7 @@ func (f *card) obey(c helper.Control) error {
 				f.input = number.Number
 			}
 		case sound.SayClose:
-			name, answer = sound.SayClosed, sound.Stream(number)
+			name, answer = sound.SayClosed, number
 			switch number.Number {
 			case f.input:
 				f.input = 0
@@ -174,9 +170,7 @@ func (f *card) obey(c helper.Control) error {
 		case sound.SayDo:
 			f.deck.Do(number.Number, n.Control)
 		case sound.SayFinish:
-			var e sound.Finish
-			c.Decode(&e)
-			f.deck.Finish(e.Number, e.Samples)
+			f.deck.Finish(number.Number, n.Samples)
 		}
 	})
 	if answer == nil {
@@ -418,7 +412,7 @@ func start(t *testing.T, change func(*client.Config)) (h *house, stop func()) {
 		}
 	}, quietLog)
 	cfg := client.Config{
-		ID: "kitchen", Bus: h.wire, Sound: helpertest.Dialer(sound.Helper, h.card.work), Media: helpertest.Dialer("media", encode),
+		ID: "kitchen", Connect: func(context.Context) (bus.Bus, error) { return h.wire, nil }, Sound: helpertest.Dialer(sound.Helper, h.card.work), Media: helpertest.Dialer("media", encode),
 		Notice: func(n earshot.Notice) {
 			h.mu.Lock()
 			defer h.mu.Unlock()
@@ -510,6 +504,3 @@ func (h *hub) heard() (all []int) {
 	})
 	return all
 }
-
-// inBubble runs a test in a bubble.
-func inBubble(t *testing.T, f func(*testing.T)) { t.Helper(); synctest.Test(t, f) }
