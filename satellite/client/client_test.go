@@ -3,6 +3,7 @@ package client_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"sync"
@@ -20,6 +21,33 @@ import (
 	"earshot/satellite"
 	"earshot/satellite/client"
 )
+
+// speak has somebody speak at the satellite for some time.
+func (h *house) speak(d time.Duration) {
+	h.card.set(func() { h.card.voiced = true })
+	time.Sleep(d)
+	h.card.set(func() { h.card.voiced = false })
+}
+
+// listen has the hub listen, again and again, until the returned function is called.
+func (h *house) listen(t *testing.T) (stop func()) {
+	ctx, cancel := context.WithCancel(t.Context())
+	var listening sync.WaitGroup
+	listening.Go(func() {
+		for ctx.Err() == nil {
+			in, err := h.hub.Input(ctx, "the hub's own")
+			if err != nil {
+				if _, ok := errors.AsType[*sound.Fault](err); ok {
+					time.Sleep(time.Second)
+				}
+				continue
+			}
+			for range in.Frames(ctx) {
+			}
+		}
+	})
+	return func() { cancel(); listening.Wait() }
+}
 
 // TestHearing: what is said at the satellite comes to the hub whole, in order and with its times, and
 // between it one quiet packet a second; the microphone is closed when the hub closes it.

@@ -23,6 +23,7 @@ import (
 	"earshot/internal/helper/helpertest"
 	"earshot/internal/sound"
 	"earshot/internal/sound/deck"
+	"earshot/internal/testkit"
 	"earshot/satellite"
 	"earshot/satellite/client"
 )
@@ -257,7 +258,7 @@ func encode(_ context.Context, s *helper.Server) error {
 type hub struct {
 	*sound.Card
 	t     *testing.T
-	wire  *wire
+	bus   bus.Bus
 	links chan *link
 	mute  atomic.Bool // it asks for no time
 	lies  atomic.Bool
@@ -296,7 +297,7 @@ func (h *hub) join(m bus.Message) {
 	}
 	h.joins = append(h.joins, j)
 	h.session++
-	conn, err := satellite.OpenHub(context.Background(), h.wire, "kitchen", h.session, nil)
+	conn, err := satellite.OpenHub(context.Background(), h.bus, "kitchen", h.session, nil)
 	if err != nil {
 		h.t.Error(err)
 		return
@@ -394,12 +395,24 @@ type house struct {
 	notices  []earshot.Notice
 }
 
-// start runs a hub and a satellite until the test is over, within a bubble of synctest.
+// start runs a hub and a satellite until stop is called, within a bubble of synctest.
 func start(t *testing.T, change func(*client.Config)) (h *house, stop func()) {
 	h = &house{card: new(card), wire: new(wire)}
-	h.hub = &hub{t: t, wire: h.wire, links: make(chan *link, 1)}
+	cfg := client.Config{
+		Connect: func(context.Context) (bus.Bus, error) { return h.wire, nil },
+		Sound:   helpertest.Dialer(sound.Helper, h.card.work), Media: helpertest.Dialer("media", encode),
+	}
+	if change != nil {
+		change(&cfg)
+	}
+	return h, h.run(t, h.wire, cfg)
+}
+
+// run runs a hub that is on a bus, and a satellite, until stop is called.
+func (h *house) run(t *testing.T, b bus.Bus, cfg client.Config) (stop func()) {
+	h.hub = &hub{t: t, bus: b, links: make(chan *link, 1)}
 	ctx, cancel := context.WithCancel(t.Context())
-	hubStop, err := h.wire.Subscribe(ctx, satellite.JoinPattern, h.hub.join)
+	hubStop, err := b.Subscribe(ctx, satellite.JoinPattern, h.hub.join)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -411,21 +424,16 @@ func start(t *testing.T, change func(*client.Config)) (h *house, stop func()) {
 			return nil, ctx.Err()
 		}
 	}, quietLog)
-	cfg := client.Config{
-		ID: "kitchen", Connect: func(context.Context) (bus.Bus, error) { return h.wire, nil }, Sound: helpertest.Dialer(sound.Helper, h.card.work), Media: helpertest.Dialer("media", encode),
-		Notice: func(n earshot.Notice) {
-			h.mu.Lock()
-			defer h.mu.Unlock()
-			h.notices = append(h.notices, n)
-		},
-		Changed: func(s client.Status) {
-			h.mu.Lock()
-			defer h.mu.Unlock()
-			h.statuses = append(h.statuses, s)
-		},
+	cfg.ID = "kitchen"
+	cfg.Notice = func(n earshot.Notice) {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		h.notices = append(h.notices, n)
 	}
-	if change != nil {
-		change(&cfg)
+	cfg.Changed = func(s client.Status) {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		h.statuses = append(h.statuses, s)
 	}
 	h.Client = client.New(cfg)
 	var parts sync.WaitGroup
@@ -437,10 +445,10 @@ func start(t *testing.T, change func(*client.Config)) (h *house, stop func()) {
 			}
 		}
 	})
-	return h, func() {
+	return func() {
 		cancel()
 		hubStop()
-		parts.Wait()
+		testkit.Finish(t, testkit.Patience, "the hub and the satellite end", parts.Wait)
 		select {
 		case l := <-h.hub.links:
 			l.conn.Close()
@@ -454,33 +462,6 @@ func (h *house) status() client.Status {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.statuses[len(h.statuses)-1]
-}
-
-// speak has somebody speak at the satellite for some time.
-func (h *house) speak(d time.Duration) {
-	h.card.set(func() { h.card.voiced = true })
-	time.Sleep(d)
-	h.card.set(func() { h.card.voiced = false })
-}
-
-// listen has the hub listen, again and again, until the returned function is called.
-func (h *house) listen(t *testing.T) (stop func()) {
-	ctx, cancel := context.WithCancel(t.Context())
-	var listening sync.WaitGroup
-	listening.Go(func() {
-		for ctx.Err() == nil {
-			in, err := h.hub.Input(ctx, "the hub's own")
-			if err != nil {
-				if _, ok := errors.AsType[*sound.Fault](err); ok {
-					time.Sleep(time.Second)
-				}
-				continue
-			}
-			for range in.Frames(ctx) {
-			}
-		}
-	})
-	return func() { cancel(); listening.Wait() }
 }
 
 // joined returns who has asked to join.
