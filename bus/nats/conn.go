@@ -318,7 +318,7 @@ func (s *subscription) deliver(m *nats.Msg) {
 		return
 	}
 	b := bus.Message{Subject: m.Subject, Data: m.Data}
-	if m.Reply != "" {
+	if strings.HasPrefix(m.Reply, inboxes) { // to other subjects nobody may make this member publish
 		b.Respond = func(data []byte) error { return s.conn.publish(m.Reply, "", data) }
 	}
 	s.take(b)

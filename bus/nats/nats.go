@@ -48,6 +48,9 @@ const (
 	// mostMessages may wait for a subscriber, if they are empty; see [bus.MaxPending].
 	mostMessages = bus.MaxPending / overhead
 	overhead     = 128
+
+	// inboxes is what every subject of an answer begins with.
+	inboxes = "_INBOX."
 )
 
 // A Config says where the servers are, and who connects. The functions may be nil, are called from
@@ -55,7 +58,7 @@ const (
 type Config struct {
 	Servers []string     // HOST:PORT, with TLS; or URLs, of which nats:// is without, on this machine only
 	Seed    field.Secret // of the nkey that the server knows; empty for a server that asks for none
-	Inbox   string       // what the subjects of answers begin with, as the server allows; may be empty
+	Inbox   string       // what the subjects of answers begin with, as the server allows: _INBOX. and more; may be empty
 	Name    string       // for people who look at the server
 
 	// Certificates are SHA-256, in hexadecimal, one of which is that of the server's certificate; such
@@ -88,6 +91,9 @@ func (c *Config) options(ctx context.Context) (nats.Options, error) {
 	}
 	if len(o.Servers) == 0 {
 		return o, errors.New("there is no address of a NATS server")
+	}
+	if c.Inbox != "" && !strings.HasPrefix(c.Inbox, inboxes) {
+		return o, errors.New("the subjects of answers begin with " + inboxes)
 	}
 	if c.Seed != "" {
 		key, err := nkeys.FromSeed([]byte(c.Seed.Reveal()))

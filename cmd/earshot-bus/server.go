@@ -186,17 +186,13 @@ type logger struct {
 	failed chan string // why the server does not start
 }
 
-func (l *logger) write(format string, v []any) {
+// Errorf implements [nats.Logger].
+func (l *logger) Errorf(format string, v ...any) {
+	text, _, _ := strings.Cut(fmt.Sprintf(format, v...), "proto=") // what follows may be what somebody said
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	fmt.Fprintf(l.w, format+"\n", v...)
+	fmt.Fprintln(l.w, text)
 }
-
-// Warnf implements [nats.Logger].
-func (l *logger) Warnf(format string, v ...any) { l.write(format, v) }
-
-// Errorf implements [nats.Logger].
-func (l *logger) Errorf(format string, v ...any) { l.write(format, v) }
 
 // Fatalf implements [nats.Logger].
 func (l *logger) Fatalf(format string, v ...any) {
@@ -206,8 +202,15 @@ func (l *logger) Fatalf(format string, v ...any) {
 	}
 }
 
-// Noticef implements [nats.Logger].
-func (l *logger) Noticef(string, ...any) {}
+// Noticef implements [nats.Logger]: a client that is too slow is not an error there.
+func (l *logger) Noticef(format string, v ...any) {
+	if strings.Contains(format, "Slow Consumer") {
+		l.Errorf(format, v...)
+	}
+}
+
+// Warnf implements [nats.Logger]. The warnings are about what is meant to be so.
+func (l *logger) Warnf(string, ...any) {}
 
 // Debugf implements [nats.Logger].
 func (l *logger) Debugf(string, ...any) {}

@@ -3,10 +3,12 @@ package natstest
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"path/filepath"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 
 	"github.com/nats-io/nkeys"
@@ -48,11 +50,22 @@ type Server struct {
 	died chan error
 }
 
+// Kill kills the server, which cannot do anything about it, and waits for its end.
+func (s *Server) Kill(t testing.TB) {
+	t.Helper()
+	if err := syscall.Kill(int(s.pid.Load()), syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	if err := testkit.Receive(t, testkit.Patience, "the server is gone", s.died); !errors.Is(err, helper.ErrDied) {
+		t.Fatalf("the server ended with %v", err)
+	}
+}
+
 // Start starts a server at a free port, which cfg may change. The caller must call
 // [helpertest.Remove] when all tests are over.
 func Start(t testing.TB, cfg natsserver.Config) *Server {
 	t.Helper()
-	s := &Server{Certificate: cfg.Certificate, died: make(chan error, 1)}
+	s := &Server{Certificate: cfg.Certificate, died: make(chan error, 9)}
 	if cfg.Listen == "" {
 		cfg.Listen = "127.0.0.1:0"
 	}
@@ -72,6 +85,13 @@ func Start(t testing.TB, cfg natsserver.Config) *Server {
 		s.pid.Store(int64(p.Pid()))
 		return p, nil
 	}, cfg)
+	s.Begin(t)
+	return s
+}
+
+// Begin starts the server once more, after it has ended.
+func (s *Server) Begin(t testing.TB) {
+	t.Helper()
 	ctx, stop := context.WithCancel(context.Background())
 	var running sync.WaitGroup
 	running.Go(func() { s.died <- s.Run(ctx) })
@@ -83,13 +103,8 @@ func Start(t testing.TB, cfg natsserver.Config) *Server {
 	defer done()
 	var err error
 	if s.Started, err = s.Await(within); err != nil {
-		select {
-		case err = <-s.died:
-		default:
-		}
 		t.Fatal(err)
 	}
-	return s
 }
 
 // NewCertificate returns a certificate.
@@ -101,10 +116,6 @@ func NewCertificate(t testing.TB) natsserver.Certificate {
 	}
 	return c
 }
-
-// Pid returns the process of the server, and Died receives how it ended.
-func (s *Server) Pid() int           { return int(s.pid.Load()) }
-func (s *Server) Died() <-chan error { return s.died }
 
 // Config returns how the hub connects to the server.
 func (s *Server) Config() nats.Config {
