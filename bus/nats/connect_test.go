@@ -203,8 +203,8 @@ func TestReconnect(t *testing.T) {
 		s.Kill(t)
 		awaitConnected(t, hub, false)
 		awaitConnected(t, kitchen, false)
-		if err := testkit.Receive(t, testkit.Patience, "a reason", problems); err == nil {
-			t.Error("no reason is told")
+		if err := testkit.Receive(t, testkit.Patience, "a reason", problems); !strings.Contains(err.Error(), "the connection to "+p.address+" is lost") {
+			t.Errorf("told %v", err)
 		}
 		testkit.Await(t, testkit.Patience, "both lanes are away", func() bool {
 			return errors.Is(kitchen.Publish("earshot.satellite.kitchen.up.sound", []byte("old")), bus.ErrFull) &&
@@ -228,6 +228,16 @@ func TestReconnect(t *testing.T) {
 			}
 		}
 	}
+	p.to.Store(natstest.Start(t, natsserver.Config{}).Address)
+	s.Kill(t)
+	testkit.Await(t, testkit.Patience, "that another server is there is told", func() bool {
+		select {
+		case err := <-problems:
+			return strings.Contains(err.Error(), "is not the one that is expected")
+		default:
+			return false
+		}
+	})
 }
 
 // TestPartition: a server that is not heard any more is gone, although no connection ends, and another

@@ -49,6 +49,9 @@ const (
 	mostMessages = bus.MaxPending / overhead
 	overhead     = 128
 
+	// mostProblems is how many problems are told until they are mended.
+	mostProblems = 100
+
 	// inboxes is what every subject of an answer begins with.
 	inboxes = "_INBOX."
 )
@@ -79,8 +82,12 @@ type Config struct {
 // errCertificate is the error of a server with a certificate that was not expected.
 var errCertificate = errors.New("it has another certificate than this machine was told")
 
-// options returns how nats.go connects. The dialer ends what it has dialled with ctx.
-func (c *Config) options(ctx context.Context) (nats.Options, error) {
+// where returns the addresses of the servers, for people.
+func (c *Config) where() string { return strings.Join(c.Servers, ", ") }
+
+// options returns how nats.go connects. The dialer ends what it has dialled with ctx. Problem receives
+// that a server has the wrong certificate, which nats.go does not say of one that was connected before.
+func (c *Config) options(ctx context.Context, problem func(error)) (nats.Options, error) {
 	o := nats.GetDefaultOptions()
 	for _, s := range c.Servers {
 		u, err := c.server(s)
@@ -106,7 +113,7 @@ func (c *Config) options(ctx context.Context) (nats.Options, error) {
 		o.SignatureCB = key.Sign
 	}
 	var err error
-	if o.TLSConfig, err = c.tls(); err != nil {
+	if o.TLSConfig, err = c.tls(problem); err != nil {
 		return o, err
 	}
 	o.TLSHandshakeFirst = len(c.Certificates) > 0
@@ -149,7 +156,7 @@ func (c *Config) server(s string) (string, error) {
 }
 
 // tls returns how the server's certificate is checked, or nil for a server without TLS.
-func (c *Config) tls() (*tls.Config, error) {
+func (c *Config) tls(problem func(error)) (*tls.Config, error) {
 	if len(c.Certificates) > 0 {
 		return &tls.Config{
 			MinVersion:         tls.VersionTLS13,
@@ -157,6 +164,7 @@ func (c *Config) tls() (*tls.Config, error) {
 			VerifyConnection: func(s tls.ConnectionState) error {
 				sum := sha256.Sum256(s.PeerCertificates[0].Raw)
 				if !slices.ContainsFunc(c.Certificates, func(pin string) bool { return strings.EqualFold(pin, hex.EncodeToString(sum[:])) }) {
+					problem(c.explain(errCertificate))
 					return errCertificate
 				}
 				return nil
@@ -187,7 +195,7 @@ func pause(attempts int) time.Duration {
 
 // explain says why there is no connection, and what to do.
 func (c *Config) explain(err error) error {
-	where := strings.Join(c.Servers, ", ")
+	where := c.where()
 	var record tls.RecordHeaderError
 	var network *net.OpError
 	var unknown *tls.CertificateVerificationError
