@@ -131,6 +131,8 @@ var tried = map[string]string{
 	"executive/schedule":  "store",
 	"participants/agents": "store",
 
+	"satellite/client": "bus/nats bus/natsserver", // which carries its sessions
+
 	"models/neural":       "internal/audio models/stt models/tts", // whose clients it has
 	"outlets/loudspeaker": "models models/catalog models/neural",  // whose voices have rates of their own
 
