@@ -23,6 +23,7 @@ var may = map[string]string{
 	"internal/archtest":              "",
 	"internal/testkit":               ".",
 	"internal/audio":                 "",
+	"internal/audio/arbiter":         "internal/audio",
 	"internal/helper/...":            "",
 	"internal/terminal":              ".",
 	"internal/terminal/terminaltest": "internal/terminal",
