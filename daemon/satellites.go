@@ -17,6 +17,7 @@ import (
 	"earshot/bus/natsserver"
 	"earshot/config"
 	"earshot/executive/room"
+	"earshot/internal/audio/arbiter"
 	"earshot/internal/english"
 	"earshot/internal/field"
 	"earshot/internal/helper"
@@ -54,9 +55,23 @@ type satellites struct {
 	bus     []part // what is needed for satellites to be paired
 	speech  []part // what is needed when there are some
 
-	mu   sync.Mutex
-	all  []*pairedSatellite
-	seen registryContent // at the last build
+	mu       sync.Mutex
+	all      []*pairedSatellite
+	seen     registryContent                     // at the last build
+	arbiters map[earshot.RoomID]*arbiter.Arbiter // of rooms where more than one microphone may be
+}
+
+// oneOf returns a microphone of a room as one of several that may hear the same.
+func (s *satellites) oneOf(room earshot.RoomID, name string, c microphone.Capture) microphone.Capture {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.arbiters == nil {
+		s.arbiters = make(map[earshot.RoomID]*arbiter.Arbiter)
+	}
+	if s.arbiters[room] == nil {
+		s.arbiters[room] = new(arbiter.Arbiter)
+	}
+	return s.arbiters[room].Wrap(name, c)
 }
 
 // A registryContent is what the registry said.
@@ -329,7 +344,8 @@ func (s *satellites) parts(cfg *config.Config, one *pairedSatellite, there *supe
 	add(name, there, far.Run)
 
 	hears := new(supervise.Pulse)
-	heard := d.microphoneParts(cfg, pulsedCapture{microphone.OnCard(far.Card, ""), hears}, microphone.UseSTT(s.pool.Listener()), s.senses, func() *room.Room { return s.room(p) })
+	captured := s.oneOf(p.Room, name, pulsedCapture{microphone.OnCard(far.Card, ""), hears})
+	heard := d.microphoneParts(cfg, captured, microphone.UseSTT(s.pool.Listener()), s.senses, func() *room.Room { return s.room(p) })
 	heard.Name, heard.Via, heard.From, heard.Notice = name, name, earshot.Handle{Provider: "satellite", ID: p.ID}, report
 	settings := cfg.Providers.Microphone
 	settings.Deaf = 0 // which its own machine notices

@@ -146,7 +146,8 @@ func (l *speechIO) buildMicrophone(ctx context.Context, mic *atomic.Pointer[micr
 		return is
 	}
 	there := new(supervise.Pulse)
-	m, recognition := l.daemon.microphone(cfg, pulsedCapture{microphone.OnCard(l.card, cfg.Providers.Microphone.Device), there})
+	captured := pulsedCapture{microphone.OnCard(l.card, cfg.Providers.Microphone.Device), there}
+	m, recognition := l.daemon.microphone(cfg, l.daemon.satellites.oneOf(earshot.Desk, "microphone", captured))
 	is.started = func() { mic.Store(m) }
 	is.parts = append(recognition, part{
 		name: m.Name(), modes: earshot.Mode.Listens, lost: !looks.Ears.Works, pulse: there,
