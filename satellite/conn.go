@@ -91,10 +91,10 @@ func (o *output) Write(b []byte) (int, error) {
 	o.buf = binary.LittleEndian.AppendUint64(o.buf[:0], o.session)
 	o.buf = binary.LittleEndian.AppendUint64(o.buf, o.number)
 	o.buf = append(o.buf, b...)
+	o.number++ // even if it fails: then the other end notices that something is missing
 	if err := o.bus.Publish(o.subject, o.buf); err != nil {
 		return 0, err
 	}
-	o.number++
 	return len(b), nil
 }
 

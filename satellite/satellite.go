@@ -43,6 +43,9 @@ func Prefix(id string) string { return "earshot.satellite." + id + "." }
 // JoinPattern is the pattern by which a hub hears who joins.
 const JoinPattern = "earshot.satellite.*." + subjectJoin
 
+// JoinSubject is where a satellite asks to join.
+func JoinSubject(id string) string { return Prefix(id) + subjectJoin }
+
 // Rights are what a satellite may publish and subscribe to on the bus, and the beginning of the
 // subjects to which answers to its requests come.
 type Rights struct {
@@ -54,7 +57,7 @@ type Rights struct {
 func RightsOf(id string) Rights {
 	inbox := "_INBOX.satellite." + id
 	return Rights{
-		Publish:   []string{Prefix(id) + subjectJoin, Prefix(id) + "up.>"},
+		Publish:   []string{JoinSubject(id), Prefix(id) + "up.>"},
 		Subscribe: []string{Prefix(id) + "down.>", inbox + ".>"},
 		Inbox:     inbox,
 	}

@@ -23,6 +23,7 @@ var may = map[string]string{
 	"internal/archtest":              "",
 	"internal/testkit":               ".",
 	"internal/audio":                 "",
+	"internal/audio/arbiter":         "internal/audio",
 	"internal/helper/...":            "",
 	"internal/terminal":              ".",
 	"internal/terminal/terminaltest": "internal/terminal",
@@ -41,6 +42,7 @@ var may = map[string]string{
 	"internal/transcript":            ". conversation internal/english internal/terminal outlets/console participants/... store",
 	"internal/probe":                 ". api config llm/... store server/... participants/... speakers conversation executive models/catalog models/engine models/neural models/see models/sets providers/... outlets/... internal/...",
 	"internal/redact":                ".",
+	"internal/keyfile":               "internal/atomicfile",
 	"internal/sdnotify":              "",
 	"internal/logfile":               "internal/redact internal/terminal",
 	"internal/lockorder":             "",
@@ -51,9 +53,10 @@ var may = map[string]string{
 	"internal/power":                 "",
 	"internal/sound/...":             ". internal/audio internal/helper internal/supervise",
 	"internal/codec":                 "internal/audio internal/helper",
-	"bus":                            "internal/mailbox",
+	"bus":                            "internal/field internal/mailbox",
 	"bus/...":                        "bus internal/atomicfile internal/field internal/helper internal/mailbox satellite", // whose rights it keeps
 	"satellite/...":                  ". bus internal/audio internal/codec internal/field internal/helper internal/mailbox internal/sound/... internal/supervise",
+	"satellite/pairing":              ". internal/field internal/keyfile satellite",
 	"internal/playback/...":          ". internal/audio internal/sound models/tts",
 	"internal/discord":               "", // only a comment, no code
 	"internal/discord/gateway":       ". internal/supervise",
@@ -100,10 +103,10 @@ var may = map[string]string{
 	"executive/...":                  ". api interrupt conversation language participants/... speakers llm internal/lockorder",
 	"executive/room":                 ". api executive/... interrupt conversation participants/... speakers llm internal/lockorder",
 	"executive/notice":               ". executive/... participants/... internal/lockorder internal/supervise",
-	"server/...":                     ". api participants/... providers internal/atomicfile internal/search", // for the senses of an attached terminal
+	"server/...":                     ". api participants/... providers internal/atomicfile internal/keyfile internal/search", // for the senses of an attached terminal
 	"replay":                         ". config executive/... interrupt llm participants/... speakers internal/english internal/terminal internal/transcript",
 	"monitor/...":                    ". api interrupt participants/... executive/... providers server/... internal/search internal/terminal",
-	"config":                         ". api executive/... language participants/... speakers store server providers/... outlets/... models/... internal/atomicfile internal/logfile",
+	"config":                         ". api bus executive/... language participants/... speakers store server providers/... outlets/... models/... internal/atomicfile internal/logfile",
 	"daemon":                         "./...",
 	"daemon/admin":                   ". api internal/english internal/terminal participants/... speakers executive/scene",
 	"daemon/cameras":                 ". api executive/... internal/helper internal/probe internal/redact models/see participants providers providers/webcam daemon/admin internal/atomicfile",
@@ -128,6 +131,8 @@ var tried = map[string]string{
 	"executive/task":      "store",
 	"executive/schedule":  "store",
 	"participants/agents": "store",
+
+	"satellite/client": "bus/nats bus/natsserver", // which carries its sessions
 
 	"models/neural":       "internal/audio models/stt models/tts", // whose clients it has
 	"outlets/loudspeaker": "models models/catalog models/neural",  // whose voices have rates of their own

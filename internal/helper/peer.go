@@ -43,8 +43,9 @@ type Peer struct {
 	life Life
 	gone chan struct{}
 
-	lively, greeted atomic.Bool  // since the last check; said hello
-	closed          atomic.Int32 // pipes that it has closed
+	greeted chan struct{} // closed when it has said hello
+	lively  atomic.Bool   // since the last check
+	closed  atomic.Int32  // pipes that it has closed
 
 	mu    sync.Mutex
 	fault error // what it is killed for
@@ -52,7 +53,7 @@ type Peer struct {
 
 // NewPeer returns the end c of a helper with a name that has just been started.
 func NewPeer(name string, c *Conn, life Life) *Peer {
-	return &Peer{Conn: c, name: name, life: life, gone: make(chan struct{})}
+	return &Peer{Conn: c, name: name, life: life, gone: make(chan struct{}), greeted: make(chan struct{})}
 }
 
 // Send implements [Link].
@@ -98,7 +99,7 @@ func (p *Peer) controls(take func(Control) error) error {
 		switch {
 		case flood.over(time.Now(), len(c.Body)):
 			return fmt.Errorf("%w: it sends control messages without end", ErrProtocol)
-		case !p.greeted.Load():
+		case !p.hasGreeted():
 			return p.greet(c)
 		case c.Name == "beat":
 			return nil
@@ -120,7 +121,7 @@ func (p *Peer) greet(c Control) error {
 	if h.Version != Version {
 		return fmt.Errorf("%w: it has version %d and earshot has version %d; build both with make build", ErrProtocol, h.Version, Version)
 	}
-	p.greeted.Store(true)
+	close(p.greeted)
 	return nil
 }
 
@@ -202,8 +203,20 @@ func (p *Peer) watch(ctx context.Context) {
 
 // allowed returns how many checks may pass without a sign of life.
 func (p *Peer) allowed() int {
-	if p.greeted.Load() {
+	if p.hasGreeted() {
 		return patience
 	}
 	return startup
+}
+
+// Greeted returns a channel that is closed when the helper has said hello: from then on it receives.
+func (p *Peer) Greeted() <-chan struct{} { return p.greeted }
+
+func (p *Peer) hasGreeted() bool {
+	select {
+	case <-p.greeted:
+		return true
+	default:
+		return false
+	}
 }

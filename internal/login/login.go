@@ -166,5 +166,5 @@ func Forget(name string) error {
 // ErrLeft says that somebody went away instead of answering.
 var ErrLeft = errors.New("nobody answered")
 
-// MaxAnswer is how much of a line is taken, in bytes: more than any token.
-const MaxAnswer = 256
+// MaxAnswer is how much of a line is taken, in bytes: more than any token or code has.
+const MaxAnswer = 8 << 10

@@ -1,0 +1,269 @@
+package main
+
+import (
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"sync"
+	"syscall"
+
+	"github.com/adrg/xdg"
+	"golang.org/x/term"
+
+	"earshot"
+	"earshot/bus"
+	"earshot/bus/nats"
+	"earshot/internal/atomicfile"
+	"earshot/internal/helper"
+	"earshot/internal/keyfile"
+	"earshot/internal/login"
+	"earshot/internal/redact"
+	"earshot/internal/terminal"
+	"earshot/models/engine"
+	"earshot/models/neural"
+	"earshot/models/stt"
+	"earshot/satellite"
+	"earshot/satellite/client"
+	"earshot/satellite/pairing"
+)
+
+type satelliteCommand struct {
+	Start  satelliteStart  `cmd:"" default:"withargs" help:"Listen and speak for the earshot that has paired this machine. SIGUSR1 mutes and unmutes."`
+	Forget satelliteForget `cmd:"" help:"Forget the earshot that has paired this machine."`
+}
+
+// pairedFile keeps the code by which this machine is paired.
+func pairedFile() keyfile.File {
+	return keyfile.File{
+		Path: filepath.Join(xdg.ConfigHome, "earshot", "satellite"), What: "keys of this satellite", Most: login.MaxAnswer,
+		Create: "earshot satellite forget; then earshot pair NAME on the other machine", Review: "earshot satellite forget",
+	}
+}
+
+type satelliteForget struct{}
+
+// Run removes the code.
+func (satelliteForget) Run(a *app) error {
+	switch err := os.Remove(pairedFile().Path); {
+	case errors.Is(err, fs.ErrNotExist):
+		return &verdict{notFound, errors.New("this machine is not paired")}
+	case err != nil:
+		return fmt.Errorf("forgetting the code: %w", err)
+	}
+	_, err := fmt.Fprintln(a.out, "Forgotten. The other machine still knows this one: earshot pair remove NAME, there.")
+	return err
+}
+
+// paired returns the code that is kept, or asks for one and keeps it.
+func (a *app) paired() (pairing.Code, error) {
+	file := pairedFile()
+	data, _, err := file.Read()
+	if err == nil {
+		code, err := pairing.Decode(string(data))
+		if err != nil {
+			err = file.Damaged(err)
+		}
+		return code, err
+	}
+	if !errors.Is(err, fs.ErrNotExist) {
+		return pairing.Code{}, err
+	}
+	var text string
+	if term.IsTerminal(int(a.in.Fd())) {
+		text, err = login.ReadSecret(a.ctx, a.in, a.err, "The code that \"earshot pair NAME\" prints on the other machine: ")
+		fmt.Fprintln(a.err)
+	} else if text, err = login.ReadLine(a.ctx, a.in); err != nil {
+		err = errors.New("this machine is not paired\n  → earshot pair NAME on the other machine, and then here: earshot satellite, which asks for the code")
+	}
+	if err != nil {
+		return pairing.Code{}, err
+	}
+	code, err := pairing.Decode(text)
+	if err != nil {
+		return code, &verdict{misused, err}
+	}
+	if err := os.MkdirAll(filepath.Dir(file.Path), 0o700); err != nil {
+		return code, fmt.Errorf("keeping the code: %w", err)
+	}
+	return code, atomicfile.Write(file.Path, []byte(code.Encode().Reveal()))
+}
+
+type satelliteStart struct {
+	Microphone  string `help:"Its name, as earshot devices lists it; otherwise the system's default." placeholder:"DEVICE"`
+	Loudspeaker string `help:"Its name, likewise." placeholder:"DEVICE"`
+	Muted       bool   `help:"Start with the microphone closed."`
+	Wake        bool   `help:"Send no sound until somebody here says an agent's name."`
+	JSON        bool   `help:"Print the state as JSON, a line whenever it changes."`
+}
+
+// Run listens and speaks until it is ended.
+func (c satelliteStart) Run(a *app) (err error) {
+	code, err := a.paired()
+	if err != nil {
+		return err
+	}
+	ctx, stop := context.WithCancel(a.ctx)
+	defer stop()
+	v := &satelliteView{a: a, id: code.ID, json: c.JSON}
+	log := slog.New(redact.Handler{Next: slog.NewTextHandler(a.err, nil)})
+	if !c.JSON && a.person() {
+		var done func() error
+		log = quietly
+		if v.screen, done, err = a.terminal(a.in, a.out); err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, done()) }()
+	}
+	var conn *nats.Conn
+	cfg := client.Config{
+		ID: code.ID, Build: version(), Microphone: c.Microphone, Loudspeaker: c.Loudspeaker, Muted: c.Muted,
+		Sound: helper.NewDialer(log, helper.SoundProgram), Media: helper.NewDialer(log, helper.SpeechProgram, "media"),
+		Notice: v.notice, Changed: v.changed,
+		Connect: func(ctx context.Context) (bus.Bus, error) {
+			b, err := nats.Connect(ctx, v.bus(code))
+			conn = b
+			return b, err
+		},
+	}
+	if c.Wake {
+		if cfg.Spotter, err = a.spotter(log, v.notice); err != nil {
+			return err
+		}
+	}
+	s := client.New(cfg)
+	var keys sync.WaitGroup
+	keys.Go(func() { v.keys(ctx, s, stop) })
+	s.Run(ctx)
+	stop()
+	keys.Wait()
+	if conn != nil {
+		conn.Close()
+	}
+	return nil
+}
+
+// spotter returns how the names of agents are noticed here.
+func (a *app) spotter(log *slog.Logger, report func(earshot.Notice)) (func([]string, func()) client.Spotter, error) {
+	cfg, err := a.config()
+	if err != nil {
+		return nil, err
+	}
+	embedded, models := helper.NewDialer(log, helper.SpeechProgram, "hear"), neural.Open(log)
+	return func(names []string, called func()) client.Spotter {
+		return stt.New(stt.Config{
+			Dial:  engine.New("listens for the name", cfg.Speech.Spotters(embedded, models, names[0]), report).Dial,
+			Names: names, Log: log, On: func(stt.Phrase) { called() },
+		})
+	}, nil
+}
+
+// A satelliteView shows people how a satellite is: on a terminal in one line, which changes.
+type satelliteView struct {
+	a      *app
+	id     string
+	json   bool
+	screen *terminal.Terminal // nil if nobody sits there
+}
+
+// bus returns how the bus is reached.
+func (v *satelliteView) bus(c pairing.Code) nats.Config {
+	cfg := nats.Config{
+		Servers: c.Addresses, Seed: c.Seed, Inbox: satellite.RightsOf(c.ID).Inbox, Name: "satellite " + c.ID,
+		Problem: func(err error) {
+			text, cure := earshot.Explain(err)
+			v.notice(earshot.Notice{Text: text, Cure: cure})
+		},
+	}
+	if len(c.Certificate) > 0 {
+		cfg.Certificates = []string{hex.EncodeToString(c.Certificate)}
+	}
+	return cfg
+}
+
+// notice shows what fails, and what is mended.
+func (v *satelliteView) notice(n earshot.Notice) {
+	text := n.Text
+	if n.Cure != "" {
+		text += "\n  → " + n.Cure
+	}
+	if v.screen != nil {
+		v.screen.Note(terminal.Line{Text: text})
+		return
+	}
+	fmt.Fprintln(v.a.err, terminal.Safe(text))
+}
+
+// changed shows how the satellite is.
+func (v *satelliteView) changed(s client.Status) {
+	switch {
+	case v.screen != nil:
+		v.screen.Hear(v.id, terminal.Line{Head: v.id, Text: statusText(s) + " (m: mute, q: quit)"})
+	case v.json:
+		_ = json.NewEncoder(v.a.out).Encode(s) // the output remembers it
+	default:
+		fmt.Fprintln(v.a.out, terminal.Safe(statusText(s)))
+	}
+}
+
+// statusText says how a satellite is.
+func statusText(s client.Status) string {
+	text := "connected"
+	if s.Room != "" {
+		text += ", room " + s.Room
+	}
+	if !s.Connected {
+		text = "not connected since " + s.Since.Local().Format("15:04:05")
+		if s.Why != "" {
+			text += ": " + s.Why
+		}
+		if s.Cure != "" {
+			text += " → " + s.Cure
+		}
+	}
+	microphone := map[client.Microphone]string{
+		client.Listening: "listening", client.Waiting: "listening for a name only", client.Muted: "muted",
+		client.Paused: "not listening (the hub has paused)", client.Missing: "not listening (there is no microphone)",
+	}[s.Microphone]
+	if !s.Connected && s.Microphone == client.Paused {
+		microphone = "not listening"
+	}
+	return text + " · " + microphone
+}
+
+// keys mutes and quits by the keys of the terminal and by SIGUSR1, until ctx ends.
+func (v *satelliteView) keys(ctx context.Context, s *client.Client, quit func()) {
+	told := make(chan os.Signal, 1)
+	signal.Notify(told, syscall.SIGUSR1)
+	defer signal.Stop(told)
+	var typing sync.WaitGroup
+	defer typing.Wait()
+	if v.screen != nil {
+		typing.Go(func() {
+			for key, err := range v.screen.Keys(ctx) {
+				switch {
+				case err != nil, key.Does == terminal.Interrupt, key.Does == terminal.EOF, key.Text == "q":
+					quit()
+				case key.Does == terminal.Suspend:
+					v.screen.Sleep()
+				case key.Text == "m":
+					s.Mute(!s.Muted())
+				}
+			}
+		})
+	}
+	for {
+		select {
+		case <-told:
+			s.Mute(!s.Muted())
+		case <-ctx.Done():
+			return
+		}
+	}
+}

@@ -1,0 +1,321 @@
+// Package client is a satellite: the microphone and the loudspeaker of this machine, for the hub.
+//
+// It captures through earshot-sound and sends what is heard around voices, as Opus made by
+// earshot-speech; what the hub plays, and the controls, it passes on between the hub and
+// earshot-sound, so that credit and positions are those of the device. When the connection is lost,
+// what is being played is cut at once, and what is being said is kept for the next session. A muted
+// microphone is closed, and nothing that the hub sends opens it.
+//
+// What happens when a reader is slow: captured frames wait for the encoder for [sound.Late], packets
+// for the hub for half a minute; then the oldest are dropped and counted. Played sound waits for
+// credit, at the hub.
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"earshot"
+	"earshot/bus"
+	"earshot/internal/audio"
+	"earshot/internal/helper"
+	"earshot/internal/sound"
+	"earshot/internal/supervise"
+	"earshot/satellite"
+)
+
+// A Config is what a [Client] is made of.
+type Config struct {
+	ID    string
+	Build string        // of this program, for people at the hub
+	Sound helper.Dialer // starts earshot-sound
+	Media helper.Dialer // starts the media role of earshot-speech
+
+	// Connect connects to the bus. It is called until it returns one, which stays the caller's.
+	Connect func(context.Context) (bus.Bus, error)
+
+	Microphone, Loudspeaker string // devices; empty are the system's defaults
+	Muted                   bool   // at first
+
+	// Spotter, if set, makes what seeks the names of the hub's agents: no sound leaves this machine
+	// until one was said. It calls called then.
+	Spotter func(names []string, called func()) Spotter
+
+	// Notice is told of what fails here, and when it is over; Changed of the status, when that is
+	// another. Neither may wait, or call the client.
+	Notice  func(earshot.Notice)
+	Changed func(Status)
+}
+
+// A Spotter seeks names in frames. Run is one life of it, as of a helper; Spot does not wait.
+type Spotter interface {
+	Run(ctx context.Context) error
+	Spot(f *audio.Frame)
+}
+
+// A Microphone is the state of the microphone.
+type Microphone string
+
+// The states of the microphone.
+const (
+	Listening Microphone = "listening"
+	Waiting   Microphone = "waiting" // for a name; no sound leaves
+	Muted     Microphone = "muted"   // by whoever is here
+	Paused    Microphone = "paused"  // the hub has not opened it
+	Missing   Microphone = "missing" // it cannot be opened
+)
+
+// A Status is how a satellite is, for people.
+type Status struct {
+	Connected  bool       `json:"connected"`
+	Since      time.Time  `json:"since"`          // when it was connected, or lost
+	Why        string     `json:"why,omitempty"`  // it is not connected
+	Cure       string     `json:"cure,omitempty"` // of that
+	Room       string     `json:"room,omitempty"` // that the hub has put it into
+	Microphone Microphone `json:"microphone"`
+}
+
+// The reasons for which a session ends.
+var (
+	errSilent       = errors.New("the hub says nothing")
+	errDisconnected = errors.New("the bus was lost")
+	errDevice       = errors.New("the sound card was lost")
+	errNext         = errors.New("another session begins") // with another device
+)
+
+// joining is how long the hub may take to answer who joins.
+const joining = 5 * time.Second
+
+// A Client is a satellite. Its methods may be called from any goroutine.
+type Client struct {
+	cfg     Config
+	encoder *encoder
+	wanted  chan struct{} // closed when the hub first opens the microphone
+	want    func()        // closes it
+	old     atomic.Int64  // messages of other sessions
+	bus     bus.Bus       // of the goroutine that joins; nil until it is connected
+
+	mu      sync.Mutex
+	status  Status
+	muted   bool
+	unable  *sound.Fault    // why no microphone can be opened; nil if one can
+	missing map[string]bool // devices that could not be opened
+	session *session        // nil while there is none
+	device  *device         // nil while there is none
+	spotter Spotter         // nil without a session, and without names
+	mic     *capture        // nil while it is closed
+	heard   numbers         // of the microphone, or of the last one
+	last    chan struct{}   // closed when the last capture is over
+	output  uint32          // the number of the loudspeaker
+	playing uint32          // the number of the last speech
+	box     outbox
+}
+
+// New returns a satellite that does nothing until it runs.
+func New(cfg Config) *Client {
+	c := &Client{cfg: cfg, muted: cfg.Muted, encoder: newEncoder(cfg.Media), wanted: make(chan struct{}), missing: make(map[string]bool)}
+	c.want = sync.OnceFunc(func() { close(c.wanted) })
+	return c
+}
+
+// Run runs the satellite until ctx ends. It must be called once.
+func (c *Client) Run(ctx context.Context) {
+	c.change(func() { c.status.Since = time.Now() })
+	var parts sync.WaitGroup
+	defer parts.Wait()
+	run := func(name string, run func(context.Context) error, cfg supervise.Config) {
+		if err := supervise.Run(ctx, name, run, cfg); err != nil {
+			c.change(func() {
+				f := faultOf(err)
+				c.unable = &f
+				c.refuse(f)
+			})
+		}
+	}
+	parts.Go(func() { run("sound card", c.runDevices, supervise.Config{Report: c.cfg.Notice}) })
+	parts.Go(func() {
+		select {
+		case <-c.wanted:
+			run("encoding of sound", c.encoder.Run, supervise.Config{Report: c.cfg.Notice})
+		case <-ctx.Done():
+		}
+	})
+	run("connection", c.join, supervise.Config{Most: 10 * time.Second})
+}
+
+// Mute closes the microphone, whatever the hub says, or lets the hub open it.
+func (c *Client) Mute(on bool) {
+	c.change(func() {
+		if c.muted == on {
+			return
+		}
+		c.muted = on
+		c.say(satellite.SayState, satellite.State{Muted: on})
+		if on {
+			c.refuse(c.mutedFault())
+		}
+	})
+}
+
+// Muted reports whether the microphone is muted.
+func (c *Client) Muted() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.muted
+}
+
+// Dropped returns how many packets were dropped, since the hub was away for too long.
+func (c *Client) Dropped() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.box.dropped
+}
+
+func (c *Client) mutedFault() sound.Fault {
+	return sound.Fault{Text: fmt.Sprintf("the microphone of satellite %s is muted there", c.cfg.ID), Fix: "unmute it there: press m, or start it without --muted"}
+}
+
+// change changes the client, and tells of its status if that is another.
+func (c *Client) change(f func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	before := c.status
+	f()
+	if c.status.Microphone = c.microphone(); c.status != before && c.cfg.Changed != nil {
+		c.cfg.Changed(c.status)
+	}
+}
+
+// microphone returns the state of the microphone.
+func (c *Client) microphone() Microphone {
+	switch {
+	case c.muted:
+		return Muted
+	case c.mic != nil && c.mic.name != "" && c.cfg.Spotter != nil && !c.mic.busy:
+		return Waiting
+	case c.mic != nil && c.mic.name != "":
+		return Listening
+	case c.unable != nil, c.missing["microphone"]:
+		return Missing
+	}
+	return Paused
+}
+
+// join is one session, from asking for it to its end.
+func (c *Client) join(ctx context.Context) error {
+	err := c.joined(ctx)
+	if err == nil {
+		err = errSilent
+	}
+	c.change(func() {
+		if c.status.Connected {
+			c.status = Status{Since: time.Now()}
+		}
+		c.status.Why, c.status.Cure = earshot.Explain(err)
+	})
+	return err
+}
+
+func (c *Client) joined(ctx context.Context) error {
+	if c.bus == nil {
+		b, err := c.cfg.Connect(ctx)
+		if err != nil {
+			return err
+		}
+		c.bus = b
+	}
+	if !c.connected(ctx, true) {
+		return context.Cause(ctx)
+	}
+	welcome, err := c.ask(ctx)
+	if err != nil {
+		return err
+	}
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	conn, err := satellite.Open(ctx, c.bus, c.cfg.ID, welcome.Session, &c.old)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	s := &session{stop: stop, silence: time.AfterFunc(satellite.Silence, func() { stop(errSilent) })}
+	defer s.silence.Stop()
+	var parts sync.WaitGroup
+	defer parts.Wait()
+	defer stop(nil)
+	parts.Go(func() {
+		if c.connected(ctx, false) {
+			stop(errDisconnected)
+		}
+	})
+	spotter := c.newSpotter(welcome.Names)
+	if spotter != nil {
+		parts.Go(func() {
+			_ = supervise.Run(ctx, "noticing of names", spotter.Run, supervise.Config{Report: c.cfg.Notice}) // it was told of
+		})
+	}
+	err = helper.Serve(ctx, "satellite", conn.Conn, func(ctx context.Context, server *helper.Server) error {
+		s.server = server
+		c.change(func() { c.begin(s, welcome, spotter) })
+		defer c.change(c.end)
+		var sounds sync.WaitGroup
+		defer sounds.Wait()
+		sounds.Go(func() { _ = server.Sounds(c.hubSound) }) // ends with the controls
+		return server.Controls(func(m helper.Control) (err error) {
+			c.change(func() { err = c.hubControl(s, m) })
+			return err
+		})
+	})
+	if why := context.Cause(ctx); why != nil {
+		return why
+	}
+	return err
+}
+
+// connected waits until the bus is connected, or is not; it reports false if ctx ends before that.
+func (c *Client) connected(ctx context.Context, is bool) bool {
+	for {
+		now, changed := c.bus.Connected()
+		if now == is {
+			return true
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return false
+		}
+	}
+}
+
+// ask asks the hub for a session.
+func (c *Client) ask(ctx context.Context) (w satellite.Welcome, err error) {
+	ctx, stop := context.WithTimeoutCause(ctx, joining, errSilent)
+	defer stop()
+	request, err := json.Marshal(satellite.Join{Version: satellite.Version, Build: c.cfg.Build, Muted: c.Muted()})
+	if err != nil {
+		return w, err
+	}
+	answer, err := c.bus.Request(ctx, satellite.JoinSubject(c.cfg.ID), request)
+	switch {
+	case errors.Is(err, bus.ErrNobody):
+		return w, errors.New("no earshot that has satellites is on the bus")
+	case err != nil:
+		return w, fmt.Errorf("asking the hub to join: %w", err)
+	case json.Unmarshal(answer, &w) != nil:
+		return w, errors.New("the answer of the hub cannot be read; update earshot on both machines")
+	}
+	return w, w.Err()
+}
+
+// newSpotter returns what seeks names, or nil if nothing does.
+func (c *Client) newSpotter(names []string) Spotter {
+	if c.cfg.Spotter == nil || len(names) == 0 {
+		return nil
+	}
+	return c.cfg.Spotter(names, func() { c.change(func() { c.open(asked) }) })
+}

@@ -1,0 +1,200 @@
+package hub
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"earshot"
+	"earshot/internal/helper"
+	"earshot/internal/sound"
+	"earshot/satellite"
+)
+
+// Why a session ends, besides what a helper dies of.
+var (
+	errAgain   = errors.New("it joined again")
+	errRemoved = errors.New("it was removed")
+)
+
+// A SatelliteConfig is what a satellite is made of. Its functions must not wait.
+type SatelliteConfig struct {
+	ID string
+
+	// Welcome returns what it is told when it asks to join: its room, or why it is refused. The session
+	// is filled in.
+	Welcome func() satellite.Welcome
+
+	Tell   func(text string) // tells the people in its room something
+	Joined func()            // it is there; may be nil
+}
+
+// A Satellite is one that may join. Its methods may be called from many goroutines.
+type Satellite struct {
+	Card *sound.Card // its microphone and loudspeaker
+
+	cfg     SatelliteConfig
+	hub     *Hub
+	speaker uint32       // its number in the decoder
+	joins   chan request // the last that is not served yet
+
+	old, repeated, forged, lost atomic.Int64 // counts; see State
+
+	mu      sync.Mutex
+	link    *link // while it is there
+	state   State
+	changed chan struct{} // closed and replaced when it is muted or not any more
+	taken   moment        // of the last packet that was taken, in any session
+}
+
+// A request is one to join.
+type request struct {
+	satellite.Join
+	respond func([]byte) error
+	came    time.Time
+}
+
+// outdated is after how long nobody waits for the answer to a request any more.
+const outdated = 4 * time.Second
+
+// A State is how a satellite is, for people.
+type State struct {
+	Connected bool
+	Since     time.Time // of that; zero if it was never there
+	Muted     bool      // at its own machine
+	Build     string    // of its program
+
+	Offset time.Duration // by which its clock is ahead
+	Within time.Duration // by how much that may be wrong
+
+	Old      int64 // messages of other sessions
+	Repeated int64 // packets that were not after the one before
+	Forged   int64 // packets with an impossible time
+	Lost     int64 // sessions that ended
+}
+
+// Remove ends the session, and the satellite cannot join any more.
+func (s *Satellite) Remove() {
+	s.hub.mu.Lock()
+	if s.hub.all[s.cfg.ID] == s {
+		delete(s.hub.all, s.cfg.ID)
+	}
+	s.hub.mu.Unlock()
+	if l := s.current(); l != nil {
+		l.end(errRemoved)
+	}
+	s.hub.opus.Forget(s.speaker)
+}
+
+// State returns how the satellite is.
+func (s *Satellite) State() State {
+	s.mu.Lock()
+	is, l := s.state, s.link
+	s.mu.Unlock()
+	is.Old, is.Repeated, is.Forged, is.Lost = s.old.Load(), s.repeated.Load(), s.forged.Load(), s.lost.Load()
+	if l != nil {
+		is.Offset, is.Within = l.offset()
+	}
+	return is
+}
+
+// Mode returns [earshot.Muted] while the satellite is muted at its own machine, else [earshot.Live],
+// and a channel that is closed when that changes, as [room.Room.Mode] does.
+func (s *Satellite) Mode() (earshot.Mode, <-chan struct{}) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.state.Muted {
+		return earshot.Muted, s.changed
+	}
+	return earshot.Live, s.changed
+}
+
+// Run is one session: it waits until the satellite joins, and returns why the session ended, or nil when
+// ctx has ended. It must not be called twice at a time. Inputs and outputs of Card wait for it.
+func (s *Satellite) Run(ctx context.Context) error {
+	err := s.Card.Run(ctx)
+	if death, ok := errors.AsType[*helper.DeathError](err); ok { // it sends nothing, or plays nothing
+		return &sessionError{s.cfg.ID, fmt.Errorf("%w: %w", helper.ErrHung, death.Err)}
+	}
+	return err
+}
+
+// offer takes a request to join. One that waits is outdated, and so is the session that runs.
+func (s *Satellite) offer(r request) {
+	old := s.current() // before r is offered, or it might be the session of r
+	select {
+	case <-s.joins:
+	default:
+	}
+	select {
+	case s.joins <- r:
+	default: // another one came at this moment
+	}
+	if old != nil {
+		old.end(errAgain)
+	}
+}
+
+// current returns the link while the satellite is there, or nil.
+func (s *Satellite) current() *link {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.link
+}
+
+// await returns the next request to join that is not refused, or false when ctx ends.
+func (s *Satellite) await(ctx context.Context) (request, satellite.Welcome, bool) {
+	for {
+		select {
+		case r := <-s.joins:
+			if time.Since(r.came) > outdated {
+				continue
+			}
+			w := s.cfg.Welcome()
+			if w.Problem == "" {
+				return r, w, true
+			}
+			answer(r.respond, w)
+		case <-ctx.Done():
+			return request{}, satellite.Welcome{}, false
+		}
+	}
+}
+
+// connect records that the satellite is there by l, or, if l is nil, that it is not.
+func (s *Satellite) connect(l *link, build string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.link = l
+	s.state.Connected, s.state.Since = l != nil, time.Now()
+	if l != nil {
+		s.state.Build = build
+		return
+	}
+	s.lost.Add(1)
+}
+
+// mute records whether the satellite is muted at its machine, and tells people if that is news.
+func (s *Satellite) mute(is bool) {
+	s.mu.Lock()
+	news := s.state.Muted != is
+	if news {
+		s.state.Muted = is
+		close(s.changed)
+		s.changed = make(chan struct{})
+	}
+	s.mu.Unlock()
+	switch {
+	case !news:
+	case is:
+		s.say("The satellite %s was muted at its machine: it hears nothing.", s.cfg.ID)
+	default:
+		s.say("The satellite %s is not muted any more.", s.cfg.ID)
+	}
+}
+
+// say tells the people in its room something.
+func (s *Satellite) say(format string, args ...any) { s.cfg.Tell(fmt.Sprintf(format, args...)) }
