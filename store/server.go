@@ -5,7 +5,9 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"time"
 
+	"earshot"
 	"earshot/store/journal"
 	"earshot/store/postgres"
 	"earshot/store/views"
@@ -109,4 +111,34 @@ func (s *Store) vacuum(ctx context.Context) error {
 	return s.write.whole(ctx, func(ctx context.Context, tx *sql.Tx) (bool, error) {
 		return false, journal.ClearMark(ctx, tx, mark)
 	})
+}
+
+// askAgain is the pause before a server that did not answer is asked again.
+const askAgain = time.Second
+
+// wasKept reports whether an event was kept in a commit in which the connection was lost, as why says. It
+// asks on the connection that writes: when that has the lock of the database, the lost one can commit
+// nothing any more. It returns why if the event was not kept, and an [ErrInDoubt] if ctx ends first.
+func (s *Store) wasKept(ctx context.Context, id earshot.EventID, why error) (is bool, err error) {
+	for {
+		err = s.write.whole(ctx, func(ctx context.Context, tx *sql.Tx) (_ bool, err error) {
+			is, err = journal.Exists(ctx, tx, "SELECT 1 FROM journal WHERE id = ?", id)
+			return false, err
+		})
+		if err == nil {
+			return is, why
+		}
+		wait := time.NewTimer(askAgain)
+		defer wait.Stop()
+		select {
+		case <-wait.C:
+		case <-ctx.Done():
+			return false, fmt.Errorf("%w: %w", ErrInDoubt, context.Cause(ctx))
+		case <-s.write.quit:
+			return false, fmt.Errorf("%w: %w", ErrInDoubt, ErrClosed)
+		}
+		if !errors.Is(err, postgres.ErrLost) {
+			return false, fmt.Errorf("%w: %w", ErrInDoubt, err)
+		}
+	}
 }
