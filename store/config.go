@@ -22,7 +22,7 @@ type Config struct {
 	// URL is that of a database of PostgreSQL that holds the journal instead of the directory, which
 	// then holds only what others keep there. It begins with postgres://. With several hosts, the one
 	// that can be written to is used.
-	URL field.Secret `yaml:"url"`
+	URL field.Secret `yaml:"url,omitempty"`
 
 	// Retention says how long events are kept.
 	Retention Retention `yaml:"retention,omitempty"`

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
 	"time"
@@ -72,29 +73,18 @@ func (a *Archive) explain(err error) error {
 	if a.server == nil {
 		return journal.Explain(a.path, err)
 	}
-	why := postgres.Reason(err)
-	switch {
+	switch e, is := errors.AsType[*postgres.Error](err); {
 	case errors.Is(err, postgres.ErrOwned):
 		return &ErrLocked{Directory: a.name()}
 	case errors.Is(err, journal.ErrAltered):
 		return fmt.Errorf("%w: %s: restore it with the tools of PostgreSQL: %w", ErrDamaged, a.name(), err)
-	case why == "":
-		return err
-	case errors.Is(err, postgres.ErrLost):
-		return &serverError{a.name() + ": " + why, []error{ErrFull, postgres.ErrLost}}
+	case errors.Is(err, driver.ErrBadConn):
+		return fmt.Errorf("%w: %s: it does not answer: start it, or correct store.url", ErrFull, a.name())
+	case is:
+		return fmt.Errorf("%w: %s: %w", ErrFull, a.name(), e)
 	}
-	return &serverError{a.name() + ": " + why, []error{ErrFull}}
+	return err
 }
-
-// A serverError says what is wrong with a server, and what to do. It leaves out what the server says,
-// which may repeat a value.
-type serverError struct {
-	text  string
-	kinds []error
-}
-
-func (e *serverError) Error() string   { return e.text }
-func (e *serverError) Unwrap() []error { return e.kinds }
 
 // vacuum removes the traces of what was deleted from the tables, if there are any. Its caller is the only
 // one that removes traces.

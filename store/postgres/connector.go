@@ -39,10 +39,9 @@ const (
 type Connector struct {
 	Name string // of the database and its hosts, without the password
 
-	config     *pgx.ConnConfig
-	owner      bool
-	translator *translator
-	reached    atomic.Bool // there was a connection
+	config  *pgx.ConnConfig
+	owner   bool
+	reached atomic.Bool // there was a connection
 }
 
 // NewConnector returns a connector for a URL, which begins with postgres:// and may name several hosts:
@@ -67,7 +66,7 @@ func NewConnector(url string) (*Connector, error) {
 	config.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsReadWrite
 	config.RuntimeParams["search_path"] = "earshot"
 	config.RuntimeParams["application_name"] = "earshot " + rand.Text()
-	return &Connector{Name: fmt.Sprintf("the database %s on %s", config.Database, strings.Join(hosts, ", ")), config: config, translator: &translator{kept: map[string][]statement{}}}, nil
+	return &Connector{Name: fmt.Sprintf("the database %s on %s", config.Database, strings.Join(hosts, ", ")), config: config}, nil
 }
 
 // OpenReaders returns the database for at most as many connections.
@@ -81,7 +80,7 @@ func (c *Connector) OpenReaders(connections int) *sql.DB {
 // OpenWriter returns the database for the one connection that writes. It has the lock of the database,
 // so that whoever can write owns it.
 func (c *Connector) OpenWriter() *sql.DB {
-	w := &Connector{Name: c.Name, config: c.config, owner: true, translator: c.translator}
+	w := &Connector{Name: c.Name, config: c.config, owner: true}
 	return w.OpenReaders(1)
 }
 
@@ -97,7 +96,7 @@ func (c *Connector) Connect(ctx context.Context) (driver.Conn, error) {
 			c.reached.Store(true)
 			return found, nil
 		}
-		if !c.reached.Load() || !isLost(err) || time.Now().After(end) {
+		if e, is := errors.AsType[*Error](err); !c.reached.Load() || !is || !e.again || time.Now().After(end) {
 			return nil, err
 		}
 		select {
@@ -112,11 +111,14 @@ func (c *Connector) Connect(ctx context.Context) (driver.Conn, error) {
 func (c *Connector) connect(ctx context.Context) (driver.Conn, error) {
 	found, err := pgx.ConnectConfig(ctx, c.config)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrLost, err)
+		return nil, explain(ctx, err, true)
 	}
-	made := &conn{pg: found, ctx: context.WithoutCancel(ctx), translator: c.translator, used: time.Now()}
+	made := &conn{pg: found, ctx: context.WithoutCancel(ctx), kept: map[string][]statement{}, used: time.Now()}
 	if c.owner {
 		if err := lock(ctx, found); err != nil {
+			if !errors.Is(err, ErrOwned) {
+				err = explain(ctx, err, true)
+			}
 			return nil, errors.Join(err, made.Close())
 		}
 	}

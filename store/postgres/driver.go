@@ -14,7 +14,6 @@ import (
 	"database/sql/driver"
 	_ "embed" // for the dialect
 	"errors"
-	"fmt"
 	"io"
 	"strings"
 	"time"
@@ -34,6 +33,10 @@ const (
 	// idleBeforeCheck is for how long a connection may be idle before it is checked when it is used
 	// again, which takes a millisecond.
 	idleBeforeCheck = time.Second
+
+	// maxTranslations is how many translations a connection keeps. The store has fewer statements that do
+	// not depend on what is asked.
+	maxTranslations = 512
 )
 
 //go:embed dialect.sql
@@ -42,32 +45,9 @@ var dialect string
 // Install makes the schema, and the functions of the dialect in it.
 func Install(ctx context.Context, db *sql.DB) error { return direct(ctx, db, dialect) }
 
-// Vacuum writes all tables of the schema anew, without what was deleted from them. Nobody can use a
+// Vacuum writes all tables of the database anew, without what was deleted from them. Nobody can use a
 // table meanwhile.
-func Vacuum(ctx context.Context, db *sql.DB) error {
-	rows, err := db.QueryContext(ctx, "SELECT tablename FROM pg_tables WHERE schemaname = current_schema()")
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	var names []string
-	for rows.Next() {
-		var name string
-		if err := rows.Scan(&name); err != nil {
-			return err
-		}
-		names = append(names, pgx.Identifier{name}.Sanitize())
-	}
-	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
-		return err
-	}
-	for _, name := range names {
-		if err := direct(ctx, db, "VACUUM FULL "+name); err != nil {
-			return err
-		}
-	}
-	return nil
-}
+func Vacuum(ctx context.Context, db *sql.DB) error { return direct(ctx, db, "VACUUM FULL") }
 
 // direct executes statements of PostgreSQL, for as long as it takes.
 func direct(ctx context.Context, db *sql.DB, text string) error {
@@ -77,20 +57,51 @@ func direct(ctx context.Context, db *sql.DB, text string) error {
 	}
 	defer c.Close()
 	return c.Raw(func(raw any) error {
-		_, err := raw.(*conn).pg.PgConn().Exec(ctx, text).ReadAll()
-		return err
+		c := raw.(*conn)
+		_, err := c.pg.PgConn().Exec(ctx, text).ReadAll()
+		return c.explain(ctx, err)
 	})
 }
 
 // A conn is a connection. Like each, it is used by one goroutine at a time.
 type conn struct {
-	pg         *pgx.Conn
-	ctx        context.Context // does not end; database/sql ends a transaction and a connection without one
-	translator *translator
-	inside     bool       // a transaction
-	begun      bool       // the server knows of it
-	queue      *pgx.Batch // what the server does not know of yet
-	used       time.Time
+	pg     *pgx.Conn
+	ctx    context.Context        // does not end; database/sql ends a transaction and a connection without one
+	kept   map[string][]statement // translations, by the types of the arguments and the text
+	inside bool                   // a transaction
+	begun  bool                   // the server knows of it
+	queue  *pgx.Batch             // what the server does not know of yet
+	used   time.Time
+}
+
+// enqueue translates statements, each once, and has them sent with the next ones.
+func (c *conn) enqueue(text string, args []driver.NamedValue) error {
+	values, types := make([]any, len(args)), make([]string, len(args))
+	for i, a := range args {
+		values[i], types[i] = convert(a.Value)
+	}
+	key := strings.Join(types, ",") + " " + text
+	all, ok := c.kept[key]
+	if !ok {
+		var err error
+		if all, err = translate(text, args, types); err != nil {
+			return err
+		}
+		if len(c.kept) < maxTranslations {
+			c.kept[key] = all
+		}
+	}
+	if !c.inside {
+		c.queue = &pgx.Batch{}
+	}
+	for _, s := range all {
+		these := make([]any, len(s.args))
+		for i, at := range s.args {
+			these[i] = values[at]
+		}
+		c.queue.Queue(s.text, these...)
+	}
+	return nil
 }
 
 // Prepare implements [driver.Conn]. Statements are kept by their text anyway.
@@ -130,31 +141,36 @@ func (c *conn) IsValid() bool { return !c.pg.IsClosed() && !c.inside }
 
 // ExecContext implements [driver.ExecerContext].
 func (c *conn) ExecContext(ctx context.Context, text string, args []driver.NamedValue) (driver.Result, error) {
-	all, err := c.translator.translate(text, args)
-	if err != nil {
+	if err := c.enqueue(text, args); err != nil {
 		return nil, err
 	}
-	if !c.inside {
-		c.queue = &pgx.Batch{}
-	}
-	for _, s := range all {
-		c.queue.Queue(s.text, s.values(args)...)
-		// What follows may need a table that is made here, and would not be understood before that.
-		if !c.inside || c.queue.Len() >= maxQueued || strings.HasPrefix(s.text, "CREATE") || strings.HasPrefix(s.text, "DROP") {
-			if err := c.flush(ctx); err != nil {
-				return nil, err
-			}
+	// What follows may need a table that is made here, and would not be understood before that.
+	defines := strings.Contains(text, "CREATE ") || strings.Contains(text, "DROP ")
+	if !c.inside || defines || c.queue.Len() >= maxQueued {
+		if err := c.flush(ctx, defines); err != nil {
+			return nil, err
 		}
 	}
 	return driver.ResultNoRows, nil
 }
 
-// flush sends what is queued, and waits until it is done.
-func (c *conn) flush(ctx context.Context) error {
+// flush sends what is queued, one by one if each may need the one before, and waits until it is done.
+func (c *conn) flush(ctx context.Context, oneByOne bool) error {
 	bounded, cancel := context.WithTimeout(ctx, longestTrip)
 	defer cancel()
-	_, err := c.send(bounded).finish()
-	return c.failed(ctx, err)
+	all := []*pgx.Batch{c.queue}
+	if oneByOne {
+		all = nil
+		for _, q := range c.queue.QueuedQueries {
+			all = append(all, &pgx.Batch{QueuedQueries: []*pgx.QueuedQuery{q}})
+		}
+	}
+	for _, c.queue = range all {
+		if _, err := c.send(bounded).finish(); err != nil {
+			return c.explain(ctx, err)
+		}
+	}
+	return nil
 }
 
 // A delivery is what was sent together.
@@ -181,35 +197,19 @@ func (d delivery) finish() (last pgconn.CommandTag, err error) {
 	return last, err
 }
 
-// failed returns what a caller is to know of an error. database/sql tries again what was only to be
-// read, on another connection.
-func (c *conn) failed(ctx context.Context, err error) error {
-	switch {
-	case err == nil:
-		return nil
-	case ctx.Err() != nil:
-		return context.Cause(ctx)
-	case c.pg.IsClosed():
-		return fmt.Errorf("%w: %w", ErrLost, err)
-	}
-	return err
+func (c *conn) explain(ctx context.Context, err error) error {
+	return explain(ctx, err, c.pg.IsClosed())
 }
 
-// QueryContext implements [driver.QueryerContext].
+// QueryContext implements [driver.QueryerContext]. database/sql tries again what was only to be read, on
+// another connection.
 func (c *conn) QueryContext(ctx context.Context, text string, args []driver.NamedValue) (driver.Rows, error) {
-	all, err := c.translator.translate(text, args)
-	if err != nil {
+	if err := c.enqueue(text, args); err != nil {
 		return nil, err
 	}
-	if len(all) != 1 {
-		return nil, fmt.Errorf("a query has %d statements", len(all))
-	}
-	if !c.inside {
-		c.queue = &pgx.Batch{}
-	}
-	c.queue.Queue(all[0].text, all[0].values(args)...)
 	bounded, cancel := context.WithTimeout(ctx, longestTrip)
-	r := &rows{conn: c, outer: func(err error) error { return c.failed(ctx, err) }, cancel: cancel, delivery: c.send(bounded)}
+	r := &rows{conn: c, explain: func(err error) error { return c.explain(ctx, err) }, cancel: cancel, delivery: c.send(bounded)}
+	var err error
 	for ; r.delivery.left > 1 && err == nil; r.delivery.left-- {
 		_, err = r.delivery.Exec()
 	}
@@ -224,7 +224,7 @@ func (c *conn) QueryContext(ctx context.Context, text string, args []driver.Name
 	}
 	_ = r.delivery.Close()
 	cancel()
-	if err = c.failed(ctx, err); !c.inside && errors.Is(err, ErrLost) {
+	if err = r.explain(err); !c.inside && errors.Is(err, ErrLost) {
 		err = driver.ErrBadConn
 	}
 	return nil, err
@@ -235,7 +235,7 @@ type rows struct {
 	pgx.Rows
 	conn     *conn
 	delivery delivery
-	outer    func(error) error
+	explain  func(error) error
 	cancel   context.CancelFunc
 	begun    bool // the first row was handed out
 	ended    bool
@@ -256,7 +256,7 @@ func (r *rows) Next(to []driver.Value) error {
 		r.ended = !r.Rows.Next()
 	}
 	if r.begun = true; r.ended {
-		if err := r.outer(r.Err()); err != nil {
+		if err := r.explain(r.Err()); err != nil {
 			return err
 		}
 		return io.EOF
@@ -276,7 +276,7 @@ func (r *rows) Close() error {
 	r.Rows.Close()
 	err := r.delivery.Close()
 	r.cancel()
-	return r.outer(err)
+	return r.explain(err)
 }
 
 // A transaction is that of a connection.
@@ -296,12 +296,9 @@ func (t *transaction) Commit() error {
 	if err == nil && tag.String() != "COMMIT" {
 		return errors.New("the transaction had failed before")
 	}
-	if err != nil && !c.pg.IsClosed() {
+	if err = explain(ctx, err, c.pg.IsClosed()); err != nil {
 		c.begun = true
 		return errors.Join(err, t.Rollback())
-	}
-	if err != nil {
-		return fmt.Errorf("%w: %w", ErrLost, err)
 	}
 	return nil
 }
@@ -315,5 +312,5 @@ func (t *transaction) Rollback() error {
 	}
 	c.queue = &pgx.Batch{}
 	c.queue.Queue("ROLLBACK")
-	return c.flush(c.ctx)
+	return c.flush(c.ctx, false)
 }

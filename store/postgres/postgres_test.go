@@ -47,8 +47,7 @@ func TestTranslate(t *testing.T) {
 		{"hints", "SELECT 1 FROM a NOT INDEXED CROSS JOIN b ON a.n = b.n", nil, "SELECT 1 FROM a JOIN b ON a.n = b.n []"},
 		{"operators", "SELECT a @@ ?", named("x"), "SELECT a @@ $1::text [0]"},
 		{"too few", "SELECT ?, ?", named("x"), "error: a statement has 1 arguments, and none for ?"},
-		{"unknown", "SELECT @b", named(sql.Named("a", "x")), "error: a statement has no argument for @b"},
-		{"open", "SELECT 'a", nil, "error: a statement has an open '"},
+		{"unknown", "SELECT @b", named(sql.Named("a", "x")), "error: a statement has 1 arguments, and none for @b"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			all, err := postgres.Translate(tt.text, tt.args)
@@ -258,9 +257,8 @@ func TestErrors(t *testing.T) {
 			defer db.Close()
 			ctx, cancel := context.WithTimeout(t.Context(), testkit.Patience)
 			defer cancel()
-			err = db.PingContext(ctx)
-			if why := postgres.Reason(err); !strings.Contains(why, tt.want) || strings.Contains(err.Error()+why+c.Name, password) {
-				t.Errorf("the error is %v: %q, want %q", err, why, tt.want)
+			if err = db.PingContext(ctx); !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error()+c.Name, password) {
+				t.Errorf("the error is %v, want %q", err, tt.want)
 			}
 		})
 	}
