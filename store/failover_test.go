@@ -152,8 +152,7 @@ func TestFailover(t *testing.T) {
 	server := pgtest.Start(t)
 	url := server.Database(t)
 	standby := server.Standby(t)
-	name := strings.TrimPrefix(strings.Split(url, "?")[0], "postgres://earshot@/")
-	s := open(t, store.Config{URL: field.Secret(pgtest.URL(name, server, standby))})
+	s := open(t, store.Config{URL: field.Secret(pgtest.URL(nameOf(url), server, standby))})
 	const rooms, enough = 4, 40
 	var running sync.WaitGroup
 	var told atomic.Int64

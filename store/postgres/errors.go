@@ -38,6 +38,7 @@ var explanations = []struct {
 	{"25006", "it can only be read: name the primary server in store.url, or both", true},
 	{"28", "it refuses the user or the password: correct store.url, or the server's pg_hba.conf", false},
 	{"3D000", "there is no such database: createdb --template template0 --locale C --encoding UTF8 NAME", false},
+	{"EA001", "it sorts texts in the order of a language: make another by createdb --template template0 --locale C --encoding UTF8 NAME", false}, // see dialect.sql
 	{"42501", "its user may not do that: GRANT CREATE ON DATABASE to the user in store.url", false},
 	{"53100", "the disk of the server is full: make room there, and it goes on by itself", false},
 	{"53300", "it has too many connections: raise max_connections; earshot needs six", true},
