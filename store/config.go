@@ -77,6 +77,14 @@ type Meter interface {
 // DefaultConfig returns the configuration for a file without this section.
 func DefaultConfig() Config { return Config{Retention: Retention{Overheard: 24}} }
 
+// Place returns where the journal is, for people: without a password.
+func (c Config) Place() string {
+	if server, err := postgres.NewConnector(c.URL.Reveal()); err == nil {
+		return server.Name
+	}
+	return c.Directory
+}
+
 // Validate reports every fault in c, not only the first.
 func (c Config) Validate() error {
 	var faults []error

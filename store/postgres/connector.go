@@ -65,6 +65,7 @@ func NewConnector(url string) (*Connector, error) {
 	}
 	config.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsReadWrite
 	config.RuntimeParams["search_path"] = "earshot"
+	config.RuntimeParams["synchronous_commit"] = "on" // what is acknowledged is on the disk, whatever the server's default is
 	config.RuntimeParams["application_name"] = "earshot " + rand.Text()
 	return &Connector{Name: fmt.Sprintf("the database %s on %s", config.Database, strings.Join(hosts, ", ")), config: config}, nil
 }

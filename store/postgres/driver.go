@@ -208,7 +208,7 @@ func (c *conn) QueryContext(ctx context.Context, text string, args []driver.Name
 		return nil, err
 	}
 	bounded, cancel := context.WithTimeout(ctx, longestTrip)
-	r := &rows{conn: c, explain: func(err error) error { return c.explain(ctx, err) }, cancel: cancel, delivery: c.send(bounded)}
+	r := &rows{explain: func(err error) error { return c.explain(ctx, err) }, cancel: cancel, delivery: c.send(bounded)}
 	var err error
 	for ; r.delivery.left > 1 && err == nil; r.delivery.left-- {
 		_, err = r.delivery.Exec()
@@ -233,7 +233,6 @@ func (c *conn) QueryContext(ctx context.Context, text string, args []driver.Name
 // rows are the result of a query.
 type rows struct {
 	pgx.Rows
-	conn     *conn
 	delivery delivery
 	explain  func(error) error
 	cancel   context.CancelFunc
@@ -296,7 +295,7 @@ func (t *transaction) Commit() error {
 	if err == nil && tag.String() != "COMMIT" {
 		return errors.New("the transaction had failed before")
 	}
-	if err = explain(ctx, err, c.pg.IsClosed()); err != nil {
+	if err = c.explain(c.ctx, err); err != nil { // which is an [ErrLost] also if it took too long
 		c.begun = true
 		return errors.Join(err, t.Rollback())
 	}
