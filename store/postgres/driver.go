@@ -14,11 +14,11 @@ import (
 	"database/sql/driver"
 	_ "embed" // for the dialect
 	"errors"
+	"fmt"
 	"io"
 	"strings"
 	"time"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
@@ -58,27 +58,34 @@ func direct(ctx context.Context, db *sql.DB, text string) error {
 	defer c.Close()
 	return c.Raw(func(raw any) error {
 		c := raw.(*conn)
-		_, err := c.pg.PgConn().Exec(ctx, text).ReadAll()
+		_, err := c.pg.Exec(ctx, text).ReadAll()
 		return c.explain(ctx, err)
 	})
 }
 
 // A conn is a connection. Like each, it is used by one goroutine at a time.
 type conn struct {
-	pg     *pgx.Conn
-	ctx    context.Context        // does not end; database/sql ends a transaction and a connection without one
-	kept   map[string][]statement // translations, by the types of the arguments and the text
-	inside bool                   // a transaction
-	begun  bool                   // the server knows of it
-	queue  *pgx.Batch             // what the server does not know of yet
+	pg     *pgconn.PgConn
+	ctx    context.Context         // does not end; database/sql ends a transaction and a connection without one
+	kept   map[string][]*statement // translations, by the types of the arguments and the text
+	inside bool                    // a transaction
+	begun  bool                    // the server knows of it
+	queue  []request               // what the server does not know of yet
 	used   time.Time
 }
 
+// A request is a statement to be executed with some values.
+type request struct {
+	*statement
+	values [][]byte
+	parsed bool // the server is asked to prepare it first
+}
+
 // enqueue translates statements, each once, and has them sent with the next ones.
-func (c *conn) enqueue(text string, args []driver.NamedValue) error {
-	values, types := make([]any, len(args)), make([]string, len(args))
+func (c *conn) enqueue(text string, args ...driver.NamedValue) error {
+	values, types := make([][]byte, len(args)), make([]string, len(args))
 	for i, a := range args {
-		values[i], types[i] = convert(a.Value)
+		values[i], types[i] = encode(a.Value)
 	}
 	key := strings.Join(types, ",") + " " + text
 	all, ok := c.kept[key]
@@ -88,18 +95,21 @@ func (c *conn) enqueue(text string, args []driver.NamedValue) error {
 			return err
 		}
 		if len(c.kept) < maxTranslations {
+			for i, s := range all {
+				s.name = fmt.Sprintf("s%d_%d", len(c.kept), i)
+			}
 			c.kept[key] = all
 		}
 	}
 	if !c.inside {
-		c.queue = &pgx.Batch{}
+		c.queue = nil
 	}
 	for _, s := range all {
-		these := make([]any, len(s.args))
-		for i, at := range s.args {
-			these[i] = values[at]
+		r := request{statement: s}
+		for _, at := range s.args {
+			r.values = append(r.values, values[at])
 		}
-		c.queue.Queue(s.text, these...)
+		c.queue = append(c.queue, r)
 	}
 	return nil
 }
@@ -112,13 +122,12 @@ func (c *conn) Begin() (driver.Tx, error) { return c.BeginTx(c.ctx, driver.TxOpt
 
 // BeginTx implements [driver.ConnBeginTx]. A transaction that only reads sees everything as of one moment.
 func (c *conn) BeginTx(_ context.Context, o driver.TxOptions) (driver.Tx, error) {
-	c.inside, c.begun, c.queue = true, false, &pgx.Batch{}
+	c.inside, c.begun, c.queue = true, false, nil
+	begin := "BEGIN"
 	if o.ReadOnly {
-		c.queue.Queue("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
-	} else {
-		c.queue.Queue("BEGIN")
+		begin = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 	}
-	return (*transaction)(c), nil
+	return (*transaction)(c), c.enqueue(begin)
 }
 
 // Close implements [driver.Conn].
@@ -130,7 +139,7 @@ func (c *conn) Close() error {
 
 // ResetSession implements [driver.SessionResetter].
 func (c *conn) ResetSession(context.Context) error {
-	if c.pg.IsClosed() || time.Since(c.used) > idleBeforeCheck && c.pg.PgConn().CheckConn() != nil {
+	if c.pg.IsClosed() || time.Since(c.used) > idleBeforeCheck && c.pg.CheckConn() != nil {
 		return driver.ErrBadConn
 	}
 	return nil
@@ -141,60 +150,86 @@ func (c *conn) IsValid() bool { return !c.pg.IsClosed() && !c.inside }
 
 // ExecContext implements [driver.ExecerContext].
 func (c *conn) ExecContext(ctx context.Context, text string, args []driver.NamedValue) (driver.Result, error) {
-	if err := c.enqueue(text, args); err != nil {
+	if err := c.enqueue(text, args...); err != nil {
 		return nil, err
 	}
-	// What follows may need a table that is made here, and would not be understood before that.
-	defines := strings.Contains(text, "CREATE ") || strings.Contains(text, "DROP ")
-	if !c.inside || defines || c.queue.Len() >= maxQueued {
-		if err := c.flush(ctx, defines); err != nil {
-			return nil, err
-		}
+	if c.inside && len(c.queue) < maxQueued {
+		return driver.ResultNoRows, nil
 	}
-	return driver.ResultNoRows, nil
+	_, err := c.flush(ctx)
+	return driver.ResultNoRows, err
 }
 
-// flush sends what is queued, one by one if each may need the one before, and waits until it is done.
-func (c *conn) flush(ctx context.Context, oneByOne bool) error {
+// flush sends what is queued, waits until it is done, and returns what the server says of the last.
+func (c *conn) flush(ctx context.Context) (last string, err error) {
 	bounded, cancel := context.WithTimeout(ctx, longestTrip)
 	defer cancel()
-	all := []*pgx.Batch{c.queue}
-	if oneByOne {
-		all = nil
-		for _, q := range c.queue.QueuedQueries {
-			all = append(all, &pgx.Batch{QueuedQueries: []*pgx.QueuedQuery{q}})
+	d := c.send(bounded)
+	for len(d.left) > 0 && err == nil {
+		var r *pgconn.ResultReader
+		if r, err = d.next(); err == nil {
+			var tag pgconn.CommandTag
+			tag, err = r.Close()
+			last = tag.String()
 		}
 	}
-	for _, c.queue = range all {
-		if _, err := c.send(bounded).finish(); err != nil {
-			return c.explain(ctx, err)
-		}
-	}
-	return nil
+	return last, c.explain(ctx, d.end(err))
 }
 
 // A delivery is what was sent together.
 type delivery struct {
-	pgx.BatchResults
-	left int // results that were not read yet
+	*pgconn.Pipeline
+	left []request // those whose results were not read yet
 }
 
-// send sends what is queued.
-func (c *conn) send(ctx context.Context) delivery {
-	d := delivery{c.pg.SendBatch(ctx, c.queue), c.queue.Len()}
-	c.queue, c.begun, c.used = &pgx.Batch{}, c.inside, time.Now()
+// binaryFormat asks for all columns of a result as bytes.
+var binaryFormat = []int16{1}
+
+// send sends what is queued. A statement that the server does not know yet is prepared in between.
+func (c *conn) send(ctx context.Context) *delivery {
+	d := &delivery{c.pg.StartPipeline(ctx), c.queue}
+	for i, r := range d.left {
+		if !r.known {
+			d.SendPrepare(r.name, r.text, nil)
+			d.left[i].parsed, r.known = true, r.name != "" // until it turns out otherwise
+		}
+		d.SendQueryPrepared(r.name, r.values, nil, binaryFormat)
+	}
+	_ = d.Sync() // the first result has its error
+	c.queue, c.begun, c.used = nil, c.inside, time.Now()
 	return d
 }
 
-// finish reads the results that are left, and returns the last of them.
-func (d delivery) finish() (last pgconn.CommandTag, err error) {
-	for ; d.left > 0 && err == nil; d.left-- {
-		last, err = d.Exec()
+// next returns the result of the next statement.
+func (d *delivery) next() (*pgconn.ResultReader, error) {
+	if d.left[0].parsed {
+		if _, err := d.GetResults(); err != nil {
+			return nil, err
+		}
+		d.left[0].parsed = false // the server has it, whatever becomes of the rest
 	}
-	if closing := d.Close(); err == nil {
+	result, err := d.GetResults()
+	if err != nil {
+		return nil, err
+	}
+	d.left = d.left[1:]
+	r, is := result.(*pgconn.ResultReader)
+	if !is {
+		return nil, errors.New("the result is none of a statement")
+	}
+	return r, nil
+}
+
+// end ends a delivery, which may have failed.
+func (d *delivery) end(err error) error {
+	closing := d.Close()
+	for _, r := range d.left { // the server may not have come to prepare them
+		r.known = r.known && !r.parsed
+	}
+	if err == nil {
 		err = closing
 	}
-	return last, err
+	return err
 }
 
 func (c *conn) explain(ctx context.Context, err error) error {
@@ -204,25 +239,27 @@ func (c *conn) explain(ctx context.Context, err error) error {
 // QueryContext implements [driver.QueryerContext]. database/sql tries again what was only to be read, on
 // another connection.
 func (c *conn) QueryContext(ctx context.Context, text string, args []driver.NamedValue) (driver.Rows, error) {
-	if err := c.enqueue(text, args); err != nil {
+	if err := c.enqueue(text, args...); err != nil {
 		return nil, err
 	}
 	bounded, cancel := context.WithTimeout(ctx, longestTrip)
-	r := &rows{explain: func(err error) error { return c.explain(ctx, err) }, cancel: cancel, delivery: c.send(bounded)}
+	r := &rows{delivery: c.send(bounded), explain: func(err error) error { return c.explain(ctx, err) }, cancel: cancel}
 	var err error
-	for ; r.delivery.left > 1 && err == nil; r.delivery.left-- {
-		_, err = r.delivery.Exec()
+	for len(r.delivery.left) > 0 && err == nil {
+		if r.result != nil {
+			_, err = r.result.Close()
+		}
+		if err == nil {
+			r.result, err = r.delivery.next()
+		}
 	}
-	if err == nil {
-		r.Rows, err = r.delivery.Query()
+	if err == nil { // an error of the query is an error now
+		if err = r.advance(); err == nil {
+			r.ahead = !r.ended
+			return r, nil
+		}
 	}
-	if err == nil && !r.Rows.Next() { // an error of the query is an error now
-		r.ended, err = true, r.Rows.Err()
-	}
-	if err == nil {
-		return r, nil
-	}
-	_ = r.delivery.Close()
+	err = r.delivery.end(err)
 	cancel()
 	if err = r.explain(err); !c.inside && errors.Is(err, ErrLost) {
 		err = driver.ErrBadConn
@@ -232,48 +269,53 @@ func (c *conn) QueryContext(ctx context.Context, text string, args []driver.Name
 
 // rows are the result of a query.
 type rows struct {
-	pgx.Rows
-	delivery delivery
+	delivery *delivery
+	result   *pgconn.ResultReader
 	explain  func(error) error
 	cancel   context.CancelFunc
-	begun    bool // the first row was handed out
+	ahead    bool // a row was read that was not handed out yet
 	ended    bool
 }
 
+// advance reads a row, or the end.
+func (r *rows) advance() (err error) {
+	if r.ended = !r.result.NextRow(); r.ended {
+		_, err = r.result.Close()
+	}
+	return err
+}
+
 // Columns implements [driver.Rows].
-func (r *rows) Columns() []string {
-	var all []string
-	for _, f := range r.FieldDescriptions() {
+func (r *rows) Columns() (all []string) {
+	for _, f := range r.result.FieldDescriptions() {
 		all = append(all, f.Name)
 	}
 	return all
 }
 
 // Next implements [driver.Rows].
-func (r *rows) Next(to []driver.Value) error {
-	if !r.ended && r.begun {
-		r.ended = !r.Rows.Next()
-	}
-	if r.begun = true; r.ended {
-		if err := r.explain(r.Err()); err != nil {
-			return err
+func (r *rows) Next(to []driver.Value) (err error) {
+	if !r.ahead && !r.ended {
+		if err := r.advance(); err != nil {
+			return r.explain(err)
 		}
+	}
+	if r.ahead = false; r.ended {
 		return io.EOF
 	}
-	values, err := r.Values()
-	for i, v := range values {
-		if n, is := v.(int32); is { // of PostgreSQL's own tables and literals
-			v = int64(n)
+	values := r.result.Values()
+	for i, f := range r.result.FieldDescriptions() {
+		if to[i], err = decode(f.DataTypeOID, values[i]); err != nil {
+			return err
 		}
-		to[i] = v
 	}
-	return err
+	return nil
 }
 
 // Close implements [driver.Rows].
 func (r *rows) Close() error {
-	r.Rows.Close()
-	err := r.delivery.Close()
+	_, err := r.result.Close()
+	err = r.delivery.end(err)
 	r.cancel()
 	return r.explain(err)
 }
@@ -285,18 +327,10 @@ type transaction conn
 func (t *transaction) Commit() error {
 	c := (*conn)(t)
 	c.inside = false
-	if !c.begun && c.queue.Len() == 1 { // nothing was done
+	if !c.begun && len(c.queue) == 1 { // nothing was done
 		return nil
 	}
-	c.queue.Queue("COMMIT")
-	ctx, cancel := context.WithTimeout(c.ctx, longestTrip)
-	defer cancel()
-	tag, err := c.send(ctx).finish()
-	if err == nil && tag.String() != "COMMIT" {
-		return errors.New("the transaction had failed before")
-	}
-	if err = c.explain(c.ctx, err); err != nil { // which is an [ErrLost] also if it took too long
-		c.begun = true
+	if err := t.end("COMMIT"); err != nil { // an [ErrLost] also if it took too long
 		return errors.Join(err, t.Rollback())
 	}
 	return nil
@@ -309,7 +343,24 @@ func (t *transaction) Rollback() error {
 	if !c.begun || c.pg.IsClosed() {
 		return nil
 	}
-	c.queue = &pgx.Batch{}
-	c.queue.Queue("ROLLBACK")
-	return c.flush(c.ctx, false)
+	c.queue = nil
+	return t.end("ROLLBACK")
+}
+
+// end sends what is queued, and how the transaction ends.
+func (t *transaction) end(how string) error {
+	c := (*conn)(t)
+	c.inside = true // what is queued stays
+	err := c.enqueue(how)
+	c.inside = false
+	if err != nil {
+		return err
+	}
+	begun := c.begun
+	as, err := c.flush(c.ctx)
+	c.begun = begun || err != nil
+	if err == nil && as != how {
+		err = errors.New("the transaction had failed before")
+	}
+	return err
 }

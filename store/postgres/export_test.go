@@ -12,7 +12,7 @@ type Statement struct {
 func Translate(text string, args []driver.NamedValue) (all []Statement, err error) {
 	var types []string
 	for _, a := range args {
-		_, as := convert(a.Value)
+		_, as := encode(a.Value)
 		types = append(types, as)
 	}
 	found, err := translate(text, args, types)

@@ -177,6 +177,11 @@ func TestTransactionFailsAsAWhole(t *testing.T) {
 	if err := tx.Commit(); err == nil {
 		t.Error("a transaction with a failed query was committed")
 	}
+	for range 2 { // a statement that failed when it was first used can be used again
+		if _, err := db.ExecContext(t.Context(), "INSERT INTO a (n) VALUES (?), (?)", 7, 7); err == nil || !strings.Contains(err.Error(), "23505") {
+			t.Errorf("the same number twice is the error %v, want 23505", err)
+		}
+	}
 	tx = begin()
 	if err := errors.Join(add(tx, 3), tx.Rollback()); err != nil {
 		t.Error(err)

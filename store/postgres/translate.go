@@ -2,6 +2,8 @@ package postgres
 
 import (
 	"database/sql/driver"
+	"encoding/binary"
+	"encoding/hex"
 	"fmt"
 	"strconv"
 	"strings"
@@ -12,8 +14,10 @@ import (
 // A statement is one statement in the language of PostgreSQL, and which of the caller's arguments it
 // takes, in its order.
 type statement struct {
-	text string
-	args []int
+	text  string
+	args  []int
+	name  string // by which a server prepares it; empty if it is not kept there
+	known bool   // by the server
 }
 
 // words are the words of SQLite that PostgreSQL has others for. What the dialect has as functions
@@ -25,8 +29,8 @@ var words = strings.NewReplacer(") STRICT, WITHOUT ROWID", ")", ") STRICT", ")",
 var token = lazyregexp.New(`'[^']*'|"[^"]*"|--[^\n]*|@@|[?@]\w*|;`)
 
 // translate returns the statements in a text, for arguments of these types.
-func translate(text string, args []driver.NamedValue, types []string) (all []statement, err error) {
-	var s statement
+func translate(text string, args []driver.NamedValue, types []string) (all []*statement, err error) {
+	s := new(statement)
 	var out strings.Builder
 	read, last := 0, 0 // up to where the text was read; the number of the last parameter of this statement
 	for _, at := range append(token.FindAllStringIndex(text, -1), []int{len(text), len(text)}) {
@@ -41,7 +45,7 @@ func translate(text string, args []driver.NamedValue, types []string) (all []sta
 			if s.text = strings.TrimSpace(out.String()); s.text != "" {
 				all = append(all, s)
 			}
-			s, last = statement{}, 0
+			s, last = new(statement), 0
 			out.Reset()
 		case strings.HasPrefix(found, "--"):
 		case found != "@@" && strings.ContainsAny(found[:1], "?@"):
@@ -90,26 +94,44 @@ func (s *statement) parameter(at int, as string) string {
 	return "$" + strconv.Itoa(n+1) + "::" + as
 }
 
-// convert returns the value of an argument as PostgreSQL takes it, and its type. Booleans are integers,
+// encode returns the value of an argument as PostgreSQL reads it, and its type. Booleans are integers,
 // as in SQLite. A text has no zero byte and is UTF-8 there; ours are too, except in names that
 // somebody made up.
-func convert(value any) (any, string) {
+func encode(value any) ([]byte, string) {
 	switch v := value.(type) {
 	case nil:
 		return nil, "NULL"
 	case bool:
 		if v {
-			return int64(1), "bigint"
+			return []byte("1"), "bigint"
 		}
-		return int64(0), "bigint"
+		return []byte("0"), "bigint"
 	case int64:
-		return v, "bigint"
-	case string:
-		return strings.ToValidUTF8(strings.ReplaceAll(v, "\x00", "\ufffd"), "\ufffd"), "text"
+		return strconv.AppendInt(nil, v, 10), "bigint"
 	case float64:
-		return v, "double precision"
+		return strconv.AppendFloat(nil, v, 'g', -1, 64), "double precision"
 	case []byte:
-		return v, "bytea"
+		return hex.AppendEncode([]byte(`\x`), v), "bytea"
 	}
-	return value, "timestamptz"
+	text, _ := value.(string) // which is all that is left of what our statements are given
+	return []byte(strings.ToValidUTF8(strings.ReplaceAll(text, "\x00", "\ufffd"), "\ufffd")), "text"
+}
+
+// decode returns a value of a result, which has one of PostgreSQL's types, by its number in pg_type.
+func decode(as uint32, value []byte) (any, error) {
+	switch {
+	case value == nil:
+		return nil, nil
+	case as == 16 && len(value) == 1: // bool
+		return value[0] != 0, nil
+	case as == 20 && len(value) == 8: // int8
+		return int64(binary.BigEndian.Uint64(value)), nil
+	case as == 23 && len(value) == 4: // int4
+		return int64(int32(binary.BigEndian.Uint32(value))), nil
+	case as == 17: // bytea
+		return value, nil
+	case as == 19 || as == 25: // name, text
+		return string(value), nil
+	}
+	return nil, fmt.Errorf("a value of PostgreSQL's type %d, which no statement of ours yields", as)
 }
