@@ -9,6 +9,7 @@ import (
 
 	"earshot"
 	"earshot/internal/field"
+	"earshot/store/postgres"
 )
 
 // Config is the section store of the configuration file, and what the program supplies beside it.
@@ -17,6 +18,11 @@ type Config struct {
 	// only to its owner. In the file, empty means the user's state directory, which the command
 	// chooses; [Open] requires it to be set.
 	Directory string `yaml:"directory"`
+
+	// URL is that of a database of PostgreSQL that holds the journal instead of the directory, which
+	// then holds only what others keep there. It begins with postgres://. With several hosts, the one
+	// that can be written to is used.
+	URL field.Secret `yaml:"url,omitempty"`
 
 	// Retention says how long events are kept.
 	Retention Retention `yaml:"retention,omitempty"`
@@ -71,6 +77,14 @@ type Meter interface {
 // DefaultConfig returns the configuration for a file without this section.
 func DefaultConfig() Config { return Config{Retention: Retention{Overheard: 24}} }
 
+// Place returns where the journal is, for people: without a password.
+func (c Config) Place() string {
+	if server, err := postgres.NewConnector(c.URL.Reveal()); err == nil {
+		return server.Name
+	}
+	return c.Directory
+}
+
 // Validate reports every fault in c, not only the first.
 func (c Config) Validate() error {
 	var faults []error
@@ -79,6 +93,11 @@ func (c Config) Validate() error {
 	}
 	if c.Directory != "" && !filepath.IsAbs(c.Directory) {
 		faults = append(faults, field.Errorf("directory", "is %q; write the whole path, from the root: it must not depend on where earshot is started", c.Directory))
+	}
+	if c.URL != "" {
+		if _, err := postgres.NewConnector(c.URL.Reveal()); err != nil {
+			faults = append(faults, field.Errorf("url", "cannot be used: %v", err))
+		}
 	}
 	return errors.Join(append(faults, field.Under("retention", c.Retention.Validate()))...)
 }

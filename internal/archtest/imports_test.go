@@ -22,6 +22,7 @@ var may = map[string]string{
 	"internal/acceptance":            "", // it reads the tests, but imports none
 	"internal/archtest":              "",
 	"internal/testkit":               ".",
+	"internal/testkit/pgtest":        "internal/testkit",
 	"internal/audio":                 "",
 	"internal/audio/arbiter":         "internal/audio",
 	"internal/helper/...":            "",
@@ -81,6 +82,7 @@ var may = map[string]string{
 	"participants/agents":            ". internal/field language participants", // to find the address that somebody meant
 	"api":                            ". participants",                         // for who somebody is
 	"store":                          ". internal/search",
+	"store/postgres":                 "internal/lazyregexp",
 	"store/journal":                  ".", // from here on, each may import some of those above it
 	"store/index":                    ". internal/search store/journal",
 	"store/salvage":                  ". store/journal",
@@ -131,6 +133,7 @@ var tried = map[string]string{
 	"executive/task":      "store",
 	"executive/schedule":  "store",
 	"participants/agents": "store",
+	"store":               "executive/memory executive/remind executive/schedule executive/task internal/testkit/pgtest participants/agents", // whose tables it keeps
 
 	"satellite/client": "bus/nats bus/natsserver", // which carries its sessions
 
@@ -156,6 +159,7 @@ var doubles = []string{
 	"internal/playback/playbacktest",
 	"internal/sound/soundtest",
 	"internal/testkit",
+	"internal/testkit/pgtest",
 	"internal/terminal/terminaltest",
 	"internal/scenetest",
 	"llm/llmtest",
