@@ -22,6 +22,7 @@ var may = map[string]string{
 	"internal/acceptance":            "", // it reads the tests, but imports none
 	"internal/archtest":              "",
 	"internal/testkit":               ".",
+	"internal/testkit/netlab":        "internal/testkit",
 	"internal/audio":                 "",
 	"internal/helper/...":            "",
 	"internal/terminal":              ".",
@@ -149,6 +150,7 @@ var doubles = []string{
 	"internal/playback/playbacktest",
 	"internal/sound/soundtest",
 	"internal/testkit",
+	"internal/testkit/netlab",
 	"internal/terminal/terminaltest",
 	"internal/scenetest",
 	"llm/llmtest",
