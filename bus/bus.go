@@ -5,16 +5,18 @@
 //
 // A message is delivered at most once, and those of one publisher under subjects of the same lane
 // in order. Nothing is stored. Subjects whose last word is "sound" have a lane of their own, so
-// that a control message never waits behind sound. When a subscriber is slow, up to [MaxPending]
+// that a control message never waits behind sound; whoever subscribes to a pattern that ends in a
+// wildcard gets sound in the lane of control, in which it may hold up the rest. When a subscriber is slow, up to [MaxPending]
 // bytes wait for it; what comes then is dropped and counted. Whoever needs to know what is missing
 // numbers the messages.
 //
-// [Local] is a bus within one process. Package [earshot/bus/nats] is one over a network.
+// [Local] is a bus within one process. Package [earshot/bus/nats] is one over a network. [earshot/bus/bustest] tests any.
 package bus
 
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 )
 
@@ -81,6 +83,17 @@ func CheckSubject(subject string, wildcards bool) error {
 		if w == "" || strings.ContainsAny(w, " \t\r\n") || strings.ContainsAny(w, "*>") && !(wildcards && wild) {
 			return errors.New("the subject has a word that is empty or has a space or a wildcard in it")
 		}
+	}
+	return nil
+}
+
+// CheckMessage says what is wrong with a message that is to be published.
+func CheckMessage(subject string, data []byte) error {
+	if err := CheckSubject(subject, false); err != nil {
+		return fmt.Errorf("publishing: %w", err)
+	}
+	if len(data) > MaxData {
+		return fmt.Errorf("publishing %d bytes; at most %d", len(data), MaxData)
 	}
 	return nil
 }

@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"slices"
 	"sync"
-
-	"earshot/internal/mailbox"
 )
+
+// overhead is what a message takes in a queue besides its subject and data, roughly, so that empty
+// messages are bounded too.
+const overhead = 128
 
 // A Local is a bus within one process. The zero value is ready for use.
 type Local struct {
@@ -22,29 +24,7 @@ type Local struct {
 // A subscription is what one subscriber gets.
 type subscription struct {
 	pattern string
-	queue   *mailbox.Queue[Message]
-
-	mu    sync.Mutex
-	bytes int // that wait
-}
-
-// put queues m, and reports whether there was room.
-func (s *subscription) put(m Message) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.bytes+len(m.Data) > MaxPending {
-		return false
-	}
-	s.bytes += len(m.Data)
-	s.queue.Put(m)
-	return true
-}
-
-// took records that m no longer waits.
-func (s *subscription) took(m Message) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.bytes -= len(m.Data)
+	queue   *Queue[Message]
 }
 
 // Publish implements [Bus].
@@ -53,11 +33,8 @@ func (l *Local) Publish(subject string, data []byte) error {
 }
 
 func (l *Local) publish(m Message) error {
-	if err := CheckSubject(m.Subject, false); err != nil {
-		return fmt.Errorf("publishing: %w", err)
-	}
-	if len(m.Data) > MaxData {
-		return fmt.Errorf("publishing %d bytes; at most %d", len(m.Data), MaxData)
+	if err := CheckMessage(m.Subject, m.Data); err != nil {
+		return err
 	}
 	m.Data = slices.Clone(m.Data)
 	l.mu.Lock()
@@ -65,7 +42,7 @@ func (l *Local) publish(m Message) error {
 	found, dropped := false, 0
 	for _, s := range l.subs {
 		if Matches(s.pattern, m.Subject) {
-			if found = true; !s.put(m) {
+			if found = true; !s.queue.Put(m) {
 				dropped++
 			}
 		}
@@ -84,31 +61,37 @@ func (l *Local) Subscribe(ctx context.Context, pattern string, take func(Message
 	if err := CheckSubject(pattern, true); err != nil {
 		return nil, fmt.Errorf("subscribing: %w", err)
 	}
-	s := &subscription{pattern: pattern, queue: mailbox.New[Message](nil)}
+	s := &subscription{pattern, NewQueue(func(m Message) int { return overhead + len(m.Subject) + len(m.Data) })}
 	ctx, end := context.WithCancel(ctx)
+	l.mu.Lock()
+	l.subs = append(l.subs, s)
+	l.mu.Unlock()
 	var taking sync.WaitGroup
 	taking.Go(func() {
-		for m, ok := s.queue.Take(ctx); ok && ctx.Err() == nil; m, ok = s.queue.Take(ctx) {
-			s.took(m)
+		defer l.remove(s)
+		for m, ok := s.queue.Take(ctx); ok; m, ok = s.queue.Take(ctx) {
 			take(m)
 		}
 	})
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.subs = append(l.subs, s)
 	return func() {
-		l.mu.Lock()
-		l.subs = slices.DeleteFunc(l.subs, func(o *subscription) bool { return o == s })
-		l.mu.Unlock()
 		end()
 		taking.Wait()
 	}, nil
+}
+
+func (l *Local) remove(s *subscription) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.subs = slices.DeleteFunc(l.subs, func(o *subscription) bool { return o == s })
 }
 
 // Request implements [Bus].
 func (l *Local) Request(ctx context.Context, subject string, data []byte) ([]byte, error) {
 	answer := make(chan []byte, 1)
 	err := l.publish(Message{Subject: subject, Data: data, Respond: func(b []byte) error {
+		if err := CheckMessage(subject, b); err != nil {
+			return err
+		}
 		select {
 		case answer <- slices.Clone(b):
 		default: // only the first counts

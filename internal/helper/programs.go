@@ -5,8 +5,9 @@ import (
 	"slices"
 )
 
-// The helpers of earshot: the programs that contain C.
+// The helpers of earshot: the programs that contain C, and the server of the bus, which does not.
 const (
+	BusProgram    = "earshot-bus"
 	SoundProgram  = "earshot-sound"
 	SpeechProgram = "earshot-speech"
 	CameraProgram = "earshot-camera"
