@@ -9,9 +9,6 @@ import (
 	"time"
 )
 
-// maxQueue is how many packets may be under way from one node to another: 12 MB.
-const maxQueue = 8192
-
 // A Condition is how a link treats packets. The zero value passes everything on at once.
 type Condition struct {
 	Delay  time.Duration // of each packet, each way; a round trip takes twice as long
@@ -58,38 +55,35 @@ func (l *Lab) Links(names ...string) Link {
 
 // Set changes how packets are treated that are sent from now on.
 func (l Link) Set(c Condition) {
-	for _, w := range l {
-		w.change(func() { w.condition, w.chance = c, newChance(c.Seed, w.number) })
-	}
+	l.each(func(w *way) { w.condition, w.chance = c, newChance(c.Seed, w.number) })
 }
 
 // Cut loses all packets until Heal, also those that are under way. Nobody is told.
-func (l Link) Cut() {
-	for _, w := range l {
-		w.change(func() { w.cut = true; w.cuts++ })
-	}
-}
+func (l Link) Cut() { l.each(func(w *way) { w.cut = true; w.cuts++ }) }
 
 // Heal ends what Cut began; the condition is as before.
-func (l Link) Heal() {
-	for _, w := range l {
-		w.change(func() { w.cut = false })
-	}
-}
+func (l Link) Heal() { l.each(func(w *way) { w.cut = false }) }
 
 // Count returns what has happened, of all ways together.
 func (l Link) Count() (sum Count) {
-	for _, w := range l {
-		w.change(func() {
-			sum.Sent += w.count.Sent
-			sum.Passed += w.count.Passed
-			sum.Bytes += w.count.Bytes
-			sum.Lost += w.count.Lost
-			sum.Cut += w.count.Cut
-			sum.Full += w.count.Full
-		})
-	}
+	l.each(func(w *way) {
+		sum.Sent += w.count.Sent
+		sum.Passed += w.count.Passed
+		sum.Bytes += w.count.Bytes
+		sum.Lost += w.count.Lost
+		sum.Cut += w.count.Cut
+		sum.Full += w.count.Full
+	})
 	return sum
+}
+
+// each calls f with each way, to which nothing else happens meanwhile.
+func (l Link) each(f func(*way)) {
+	for _, w := range l {
+		w.mu.Lock()
+		f(w)
+		w.mu.Unlock()
+	}
 }
 
 // A packet is under way.
@@ -104,7 +98,7 @@ type packet struct {
 type way struct {
 	number uint64 // different for each way of a lab
 	to     *node
-	queue  chan *packet // in the order in which they are due
+	queue  chan *packet // in the order in which they are due; bounded at 12 MB
 
 	mu        sync.Mutex
 	condition Condition
@@ -117,17 +111,10 @@ type way struct {
 
 func newWay(from, to *node) *way {
 	number := uint64(from.address.As4()[3])<<8 | uint64(to.address.As4()[3])
-	return &way{number: number, to: to, queue: make(chan *packet, maxQueue), chance: newChance(0, number)}
+	return &way{number: number, to: to, queue: make(chan *packet, 8192), chance: newChance(0, number)}
 }
 
 func newChance(seed, way uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, way)) }
-
-// change calls f while nothing else happens to the way.
-func (w *way) change(f func()) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	f()
-}
 
 // forward takes packets out of a node until its interface is closed.
 func (l *Lab) forward(from *node) {

@@ -17,7 +17,9 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -125,11 +127,14 @@ func openTUN(address netip.Addr) (*os.File, error) {
 		return nil, errors.Join(err, unix.Close(tun))
 	}
 	defer unix.Close(s)
+	type put = func(*unix.Ifreq) error
+	flags := func(v uint16) put { return func(r *unix.Ifreq) error { r.SetUint16(v); return nil } }
+	inet := func(a netip.Addr) put { return func(r *unix.Ifreq) error { return r.SetInet4Addr(a.AsSlice()) } }
 	for _, set := range []struct {
 		fd      int
 		request uint
 		name    string
-		put     func(r *unix.Ifreq) error
+		put     put
 	}{
 		{tun, unix.TUNSETIFF, device, flags(unix.IFF_TUN | unix.IFF_NO_PI)},
 		{s, unix.SIOCSIFADDR, device, inet(address)},
@@ -146,22 +151,13 @@ func openTUN(address netip.Addr) (*os.File, error) {
 	return os.NewFile(uintptr(tun), device), nil // only now can it be polled
 }
 
-func flags(v uint16) func(*unix.Ifreq) error {
-	return func(r *unix.Ifreq) error { r.SetUint16(v); return nil }
-}
-
-func inet(a netip.Addr) func(*unix.Ifreq) error {
-	return func(r *unix.Ifreq) error { return r.SetInet4Addr(a.AsSlice()) }
-}
-
 // elsewhere calls f on a thread that returns to its namespace afterwards, or ends if it cannot.
 func elsewhere(f func() error) error {
-	runtime.LockOSThread()
 	home, err := os.Open("/proc/thread-self/ns/net")
 	if err != nil {
-		runtime.UnlockOSThread()
 		return err
 	}
+	runtime.LockOSThread()
 	defer func() {
 		if unix.Setns(int(home.Fd()), unix.CLONE_NEWNET) == nil {
 			runtime.UnlockOSThread()
@@ -226,16 +222,14 @@ func (l *Lab) kill() {
 		processes, _ := filepath.Glob("/proc/[0-9]*/ns/net") // the pattern is right
 		found := false
 		for _, p := range processes {
-			pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(filepath.Dir(p))))
 			where, err := os.Stat(p) // fails for one that has ended
-			if err != nil || pid == os.Getpid() {
-				continue
-			}
-			for _, n := range l.nodes {
-				if here, err := n.namespace.Stat(); err == nil && os.SameFile(here, where) {
-					found = true
-					_ = syscall.Kill(pid, syscall.SIGKILL) // it may just have ended
-				}
+			inside := err == nil && slices.ContainsFunc(l.nodes, func(n *node) bool {
+				here, err := n.namespace.Stat()
+				return err == nil && os.SameFile(here, where)
+			})
+			if pid, _ := strconv.Atoi(strings.Split(p, "/")[2]); inside && pid != os.Getpid() {
+				found = true
+				_ = syscall.Kill(pid, syscall.SIGKILL) // it may just have ended
 			}
 		}
 		return !found
