@@ -74,7 +74,7 @@ run: ## set up the machine if need be, build, and start earshot (ARGS=..., YES=1
 
 build: ## build the programs into bin/
 	@mkdir -p bin
-	CGO_ENABLED=0 go build -trimpath -o bin/ ./cmd/earshot ./cmd/earshot-replay
+	CGO_ENABLED=0 go build -trimpath -o bin/ ./cmd/earshot ./cmd/earshot-replay ./cmd/earshot-bus
 	@if scripts/setup voice; then \
 		echo CGO_ENABLED=1 go build -trimpath -o bin/ ./cmd/earshot-s...; \
 		CGO_ENABLED=1 go build -trimpath -o bin/ ./cmd/earshot-s...; \

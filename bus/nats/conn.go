@@ -26,7 +26,7 @@ type Conn struct {
 
 	mu       sync.Mutex
 	closed   bool
-	problems map[string]bool // those that were told
+	problems map[string]bool // those that were told; nil until it was connected
 }
 
 // A lane is one of the connections.
@@ -42,7 +42,7 @@ type lane struct {
 func Connect(ctx context.Context, cfg Config) (*Conn, error) {
 	life, end := context.WithCancel(context.WithoutCancel(ctx))
 	connecting := context.AfterFunc(ctx, end)
-	c := &Conn{cfg: cfg, end: end, problems: make(map[string]bool)}
+	c := &Conn{cfg: cfg, end: end}
 	c.control, c.sound = newLane(c), newLane(c)
 	err := c.control.connect(life)
 	if err == nil {
@@ -55,6 +55,9 @@ func Connect(ctx context.Context, cfg Config) (*Conn, error) {
 		c.Close()
 		return nil, err
 	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.problems = make(map[string]bool)
 	return c, nil
 }
 
@@ -65,12 +68,22 @@ func newLane(c *Conn) *lane {
 // connect connects the lane. The connection ends with life at the latest.
 func (l *lane) connect(life context.Context) error {
 	c := l.conn
-	o, err := c.cfg.options(life)
+	o, err := c.cfg.options(life, c.problem)
 	if err != nil {
 		return err
 	}
-	o.DisconnectedErrCB = func(*nats.Conn, error) { l.set(false) }
-	o.ReconnectedCB = func(*nats.Conn) { l.set(true) }
+	o.DisconnectedErrCB = func(*nats.Conn, error) {
+		l.set(false)
+		c.problem(fmt.Errorf("the connection to %s is lost; it is tried again until it is there", c.cfg.where()))
+	}
+	o.ReconnectedCB = func(nc *nats.Conn) {
+		for nc.IsConnected() { // until the server knows all subscriptions again
+			if nc.FlushTimeout(timeout) == nil {
+				l.set(true)
+				return
+			}
+		}
+	}
 	o.ReconnectErrCB = func(_ *nats.Conn, err error) { c.problem(c.cfg.explain(err)) }
 	o.ClosedCB = func(nc *nats.Conn) { // the server says that this client does what it must not
 		l.set(false)
@@ -122,10 +135,12 @@ func (l *lane) set(up bool) {
 // problem tells of a problem, unless that was told already.
 func (c *Conn) problem(err error) {
 	c.mu.Lock()
-	told := c.problems[err.Error()] || len(c.problems) > 99 || c.closed
-	c.problems[err.Error()] = true
+	tell := c.problems != nil && !c.problems[err.Error()] && len(c.problems) < mostProblems && !c.closed
+	if tell {
+		c.problems[err.Error()] = true
+	}
 	c.mu.Unlock()
-	if !told && c.cfg.Problem != nil {
+	if tell && c.cfg.Problem != nil {
 		c.cfg.Problem(err)
 	}
 }

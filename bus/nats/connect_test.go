@@ -76,7 +76,7 @@ func TestConnectErrors(t *testing.T) {
 		{"no port", func(c *nats.Config) { c.Servers = []string{"hub"} }, "is HOST:PORT", nil},
 		{"another protocol", func(c *nats.Config) { c.Servers = []string{"https://hub:1"} }, "is HOST:PORT", nil},
 		{"a user in it", func(c *nats.Config) { c.Servers = []string{"tls://me:hunter2@hub:1"} }, "has a user in it", nil},
-		{"an odd inbox", func(c *nats.Config) { c.Inbox = "answers" }, "begin with _INBOX.", nil},
+		{"an odd inbox", func(c *nats.Config) { c.Inbox = "answers" }, "begin with \"_INBOX.\"", nil},
 		{"no certificates to trust", func(c *nats.Config) { c.Certificates, c.CA = nil, []byte("x") }, "has none in PEM", nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -203,8 +203,8 @@ func TestReconnect(t *testing.T) {
 		s.Kill(t)
 		awaitConnected(t, hub, false)
 		awaitConnected(t, kitchen, false)
-		if err := testkit.Receive(t, testkit.Patience, "a reason", problems); err == nil {
-			t.Error("no reason is told")
+		if err := testkit.Receive(t, testkit.Patience, "a reason", problems); !strings.Contains(err.Error(), "the connection to "+p.address+" is lost") {
+			t.Errorf("told %v", err)
 		}
 		testkit.Await(t, testkit.Patience, "both lanes are away", func() bool {
 			return errors.Is(kitchen.Publish("earshot.satellite.kitchen.up.sound", []byte("old")), bus.ErrFull) &&
@@ -228,6 +228,16 @@ func TestReconnect(t *testing.T) {
 			}
 		}
 	}
+	p.to.Store(natstest.Start(t, natsserver.Config{}).Address)
+	s.Kill(t)
+	testkit.Await(t, testkit.Patience, "that another server is there is told", func() bool {
+		select {
+		case err := <-problems:
+			return strings.Contains(err.Error(), "is not the one that is expected")
+		default:
+			return false
+		}
+	})
 }
 
 // TestPartition: a server that is not heard any more is gone, although no connection ends, and another

@@ -49,6 +49,9 @@ const (
 	mostMessages = bus.MaxPending / overhead
 	overhead     = 128
 
+	// mostProblems is how many problems are told until they are mended.
+	mostProblems = 100
+
 	// inboxes is what every subject of an answer begins with.
 	inboxes = "_INBOX."
 )
@@ -72,15 +75,20 @@ type Config struct {
 	Dropped func(n int)
 
 	// Problem receives what goes wrong after Connect, each thing once until it is mended: why there is
-	// no connection, and what the server refuses, which is [bus.ErrRefused].
+	// no connection, and what the server refuses, which is [bus.ErrRefused]. One that is [bus.ErrClosed]
+	// does not end by itself: the server took this client for broken.
 	Problem func(error)
 }
 
 // errCertificate is the error of a server with a certificate that was not expected.
 var errCertificate = errors.New("it has another certificate than this machine was told")
 
-// options returns how nats.go connects. The dialer ends what it has dialled with ctx.
-func (c *Config) options(ctx context.Context) (nats.Options, error) {
+// where returns the addresses of the servers, for people.
+func (c *Config) where() string { return strings.Join(c.Servers, ", ") }
+
+// options returns how nats.go connects. The dialer ends what it has dialled with ctx. Problem receives
+// that a server has the wrong certificate, which nats.go does not say of one that was connected before.
+func (c *Config) options(ctx context.Context, problem func(error)) (nats.Options, error) {
 	o := nats.GetDefaultOptions()
 	for _, s := range c.Servers {
 		u, err := c.server(s)
@@ -93,7 +101,7 @@ func (c *Config) options(ctx context.Context) (nats.Options, error) {
 		return o, errors.New("there is no address of a NATS server")
 	}
 	if c.Inbox != "" && !strings.HasPrefix(c.Inbox, inboxes) {
-		return o, errors.New("the subjects of answers begin with " + inboxes)
+		return o, fmt.Errorf("the subjects of answers begin with %q", inboxes)
 	}
 	if c.Seed != "" {
 		key, err := nkeys.FromSeed([]byte(c.Seed.Reveal()))
@@ -106,7 +114,7 @@ func (c *Config) options(ctx context.Context) (nats.Options, error) {
 		o.SignatureCB = key.Sign
 	}
 	var err error
-	if o.TLSConfig, err = c.tls(); err != nil {
+	if o.TLSConfig, err = c.tls(problem); err != nil {
 		return o, err
 	}
 	o.TLSHandshakeFirst = len(c.Certificates) > 0
@@ -120,11 +128,11 @@ func (c *Config) options(ctx context.Context) (nats.Options, error) {
 	o.SubChanLen = 1        // a request has one answer
 	o.SkipHostLookup = true // the dialer does that
 	o.CustomDialer = dialer(func(network, address string) (net.Conn, error) {
-		conn, err := (&net.Dialer{Timeout: timeout}).DialContext(ctx, network, address)
-		if err == nil {
-			context.AfterFunc(ctx, func() { conn.Close() })
+		c, err := (&net.Dialer{Timeout: timeout}).DialContext(ctx, network, address)
+		if err != nil {
+			return nil, err
 		}
-		return conn, err
+		return &dialled{c, context.AfterFunc(ctx, func() { c.Close() })}, nil
 	})
 	return o, nil
 }
@@ -149,7 +157,7 @@ func (c *Config) server(s string) (string, error) {
 }
 
 // tls returns how the server's certificate is checked, or nil for a server without TLS.
-func (c *Config) tls() (*tls.Config, error) {
+func (c *Config) tls(problem func(error)) (*tls.Config, error) {
 	if len(c.Certificates) > 0 {
 		return &tls.Config{
 			MinVersion:         tls.VersionTLS13,
@@ -157,6 +165,7 @@ func (c *Config) tls() (*tls.Config, error) {
 			VerifyConnection: func(s tls.ConnectionState) error {
 				sum := sha256.Sum256(s.PeerCertificates[0].Raw)
 				if !slices.ContainsFunc(c.Certificates, func(pin string) bool { return strings.EqualFold(pin, hex.EncodeToString(sum[:])) }) {
+					problem(c.explain(errCertificate))
 					return errCertificate
 				}
 				return nil
@@ -179,6 +188,18 @@ type dialer func(network, address string) (net.Conn, error)
 // Dial implements [nats.CustomDialer].
 func (d dialer) Dial(network, address string) (net.Conn, error) { return d(network, address) }
 
+// A dialled is what a dialer has dialled.
+type dialled struct {
+	net.Conn
+	forget func() bool
+}
+
+// Close implements [net.Conn].
+func (d *dialled) Close() error {
+	d.forget()
+	return d.Conn.Close()
+}
+
 // pause returns how long to wait after so many attempts.
 func pause(attempts int) time.Duration {
 	most := min(firstPause<<min(attempts, 8), mostPause)
@@ -187,7 +208,7 @@ func pause(attempts int) time.Duration {
 
 // explain says why there is no connection, and what to do.
 func (c *Config) explain(err error) error {
-	where := strings.Join(c.Servers, ", ")
+	where := c.where()
 	var record tls.RecordHeaderError
 	var network *net.OpError
 	var unknown *tls.CertificateVerificationError

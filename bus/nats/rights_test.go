@@ -16,7 +16,7 @@ import (
 	"earshot/satellite"
 )
 
-// pairs makes a server that knows satellites by their names, and their keys.
+// pair makes a server that knows satellites by their names, and their keys.
 func pair(t *testing.T, names ...string) (s *natstest.Server, users []natsserver.User, seeds map[string]field.Secret) {
 	t.Helper()
 	seeds = make(map[string]field.Secret)
@@ -177,8 +177,11 @@ func TestRemoval(t *testing.T) {
 		t.Fatal(err)
 	}
 	awaitConnected(t, bath, false)
-	if err := testkit.Receive(t, testkit.Patience, "a reason", problems); !errors.Is(err, bus.ErrRefused) || !strings.Contains(err.Error(), "pair it again: earshot pair") {
-		t.Errorf("told %v", err)
+	why := testkit.Receive(t, testkit.Patience, "a reason", problems)
+	for ; !errors.Is(why, bus.ErrRefused); why = testkit.Receive(t, testkit.Patience, "the reason", problems) {
+	}
+	if !strings.Contains(why.Error(), "pair it again: earshot pair") {
+		t.Errorf("told %v", why)
 	}
 	ctx, done := context.WithTimeout(t.Context(), testkit.Patience)
 	defer done()

@@ -13,6 +13,8 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/nats-io/nkeys"
+
 	"earshot/internal/helper"
 	"earshot/internal/mailbox"
 	"earshot/satellite"
@@ -184,6 +186,11 @@ func (s *Server) SetUsers(users []User) error {
 func checkUsers(users []User) error {
 	if len(users) > MaxUsers {
 		return fmt.Errorf("there are %d users of the bus; at most %d", len(users), MaxUsers)
+	}
+	for _, u := range users {
+		if !nkeys.IsValidPublicUserKey(u.Key) {
+			return fmt.Errorf("the key of a user of the bus, %q, is not the public nkey of a user; pair that satellite again", u.Key)
+		}
 	}
 	return nil
 }

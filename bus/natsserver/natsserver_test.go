@@ -14,6 +14,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/nats-io/nkeys"
 	"go.uber.org/goleak"
 
 	"earshot/bus/natsserver"
@@ -22,6 +23,22 @@ import (
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// users returns so many users.
+func users(t *testing.T, n int) (all []natsserver.User) {
+	for range n {
+		key, err := nkeys.CreateUser()
+		if err != nil {
+			t.Fatal(err)
+		}
+		public, err := key.PublicKey()
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, natsserver.User{Key: public})
+	}
+	return all
+}
 
 // TestServer runs a server that is a fake: each life begins with the users that there are then, and is
 // told of changes, and what is wrong comes back.
@@ -62,18 +79,21 @@ func TestServer(t *testing.T) {
 			}
 		})
 		s := natsserver.New(dial, natsserver.Config{
-			Listen: ":1", Hub: "U", Certificate: natsserver.Certificate{PEM: []byte("C"), Key: "K"}, Users: make([]natsserver.User, 2),
+			Listen: ":1", Hub: "U", Certificate: natsserver.Certificate{PEM: []byte("C"), Key: "K"}, Users: users(t, 2),
 		})
 		short, done := context.WithTimeout(t.Context(), time.Hour)
 		if _, err := s.Await(short); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("waiting for one that does not run: %v", err)
 		}
 		done()
-		if err := s.SetUsers(make([]natsserver.User, 3)); err != nil {
+		if err := s.SetUsers(users(t, 3)); err != nil {
 			t.Error(err)
 		}
-		if err := s.SetUsers(make([]natsserver.User, natsserver.MaxUsers+1)); err == nil {
+		if err := s.SetUsers(users(t, natsserver.MaxUsers+1)); err == nil {
 			t.Error("there may be too many users")
+		}
+		if err := s.SetUsers([]natsserver.User{{Key: "U"}}); err == nil {
+			t.Error("a user may have any key")
 		}
 		for _, fault := range []error{nil, errors.New("broken")} {
 			ctx, stop := context.WithCancel(t.Context())
@@ -82,7 +102,7 @@ func TestServer(t *testing.T) {
 			if started, err := s.Await(t.Context()); err != nil || started.Address != "here:1" {
 				t.Errorf("it listens at %v, %v", started, err)
 			}
-			if err := s.SetUsers(make([]natsserver.User, 1)); err != nil {
+			if err := s.SetUsers(users(t, 1)); err != nil {
 				t.Error(err)
 			}
 			synctest.Wait()
@@ -94,7 +114,7 @@ func TestServer(t *testing.T) {
 			if err := <-ended; (err == nil) != (fault == nil) || err != nil && !strings.Contains(err.Error(), "broken") {
 				t.Errorf("it ends with %v", err)
 			}
-			if err := s.SetUsers(make([]natsserver.User, 4)); err != nil {
+			if err := s.SetUsers(users(t, 4)); err != nil {
 				t.Error(err)
 			}
 			stop()
@@ -122,7 +142,7 @@ func TestProtocol(t *testing.T) {
 			})
 		})
 	}
-	if err := natsserver.New(nil, natsserver.Config{Users: make([]natsserver.User, natsserver.MaxUsers+1)}).Run(t.Context()); err == nil {
+	if err := natsserver.New(nil, natsserver.Config{Users: users(t, natsserver.MaxUsers+1)}).Run(t.Context()); err == nil {
 		t.Error("it runs with too many users")
 	}
 	missing := errors.New("missing")

@@ -61,16 +61,19 @@ func startServer(start natsserver.Start, log io.Writer) (*server, error) {
 	l := &logger{w: log, failed: make(chan string, 1)}
 	s.SetLogger(l, false, false)
 	s.Start()
-	if s.ReadyForConnections(starting) {
-		return s, nil
-	}
-	defer s.stop()
+	ready := make(chan bool, 1)
+	go func() { ready <- s.ReadyForConnections(starting) }() // ends after that at the latest
 	select {
 	case problem := <-l.failed:
-		return nil, &listenError{problem}
-	default:
-		return nil, fmt.Errorf("the bus does not listen at %s after %v", start.Listen, starting)
+		err = &listenError{problem}
+	case ok := <-ready:
+		if ok {
+			return s, nil
+		}
+		err = fmt.Errorf("the bus does not listen at %s after %v", start.Listen, starting)
 	}
+	s.stop()
+	return nil, err
 }
 
 // A listenError says why the server cannot listen.
@@ -118,9 +121,6 @@ func (s *server) options(users []natsserver.User) (*nats.Options, error) {
 	}
 	o.Nkeys = []*nats.NkeyUser{{Nkey: s.start.Hub}}
 	for _, u := range users {
-		if !nkeys.IsValidPublicUserKey(u.Key) {
-			return nil, errors.New("the key of a user of the bus is not the public nkey of a user")
-		}
 		o.Nkeys = append(o.Nkeys, &nats.NkeyUser{Nkey: u.Key, Permissions: &nats.Permissions{
 			Publish:   &nats.SubjectPermission{Allow: u.Rights.Publish},
 			Subscribe: &nats.SubjectPermission{Allow: u.Rights.Subscribe},

@@ -39,6 +39,8 @@
 // cmd/earshot-speech recognises, speaks and reads files of sound, and
 // cmd/earshot-neural runs neural models, each one role a process, and
 // cmd/earshot-camera sees, one camera a process.
+// cmd/earshot-bus, the server through which several machines talk, has none and is a process
+// of its own too, so that the daemon does not hold it.
 // [earshot/internal/helper] is how the daemon talks with them;
 // [earshot/internal/helper/helpertest] makes helpers for tests out of a function.
 //
@@ -230,6 +232,12 @@
 // [earshot/server/audit] writes down who changed something. [earshot/monitor] shows on a screen, or
 // a line an event, what goes on in a room, as far as whoever watches may know it;
 // [earshot/monitor/model] decides what stands on the screen.
+//
+// # Several machines
+//
+// [earshot/bus] passes messages between machines, within one process or by
+// [earshot/bus/nats] over a network; [earshot/bus/bustest] tests either.
+// [earshot/bus/natsserver] runs the server, and [earshot/bus/nats/natstest] does so for tests.
 //
 // # The whole
 //

@@ -176,6 +176,11 @@ var rules = []rule{
 		"cmd/earshot-sound/b.go: must say //go:build cgo",
 		"cmd/earshot-unknown/e.go: C lives in helper processes",
 	}},
+	{"servers outside the daemon", serversOutside, tree{
+		"a.go":                      "package a\nimport \"github.com/nats-io/nats-server/v2/server\"",
+		"b.go":                      "package a\nimport (\"github.com/nats-io/nats.go\"; \"github.com/nats-io/nats-servers\")",
+		"cmd/earshot-bus/server.go": "package main\nimport \"github.com/nats-io/nats-server/v2/server\"",
+	}, []string{"a.go: imports github.com/nats-io/nats-server/v2/server: only cmd/earshot-bus holds it"}},
 	{"print only in commands", printOnlyInCommands, tree{
 		"a.go":          "package a\nimport (\"fmt\"; \"os\")\nfunc f() {\nfmt.Println()\nfmt.Fprintln(os.Stderr)\nprintln()\n}",
 		"b.go":          "package a\nimport \"log\"\nvar _ = log.Println",

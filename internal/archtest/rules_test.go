@@ -292,6 +292,24 @@ func cOnlyInHelpers(h *house) (complaints []string) {
 	return complaints
 }
 
+// alone lists modules that only one folder may import, because they are large and only that program is
+// to hold them.
+var alone = map[string]string{"github.com/nats-io/nats-server": "cmd/earshot-bus"}
+
+// serversOutside checks that what a program of its own is for is in no other.
+func serversOutside(h *house) (complaints []string) {
+	for _, f := range h.files {
+		for _, path := range f.imports {
+			for module, dir := range alone {
+				if strings.HasPrefix(path, module+"/") && f.dir != dir {
+					complaints = append(complaints, f.path+": imports "+path+": only "+dir+" holds it")
+				}
+			}
+		}
+	}
+	return complaints
+}
+
 // constrained reports whether f is built only with tag.
 func constrained(f *file, tag string) bool {
 	line := regexp.MustCompile(`^//go:build (.* && )?` + tag + `( && .*)?$`)
