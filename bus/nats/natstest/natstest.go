@@ -65,6 +65,13 @@ func (s *Server) Kill(t testing.TB) {
 // [helpertest.Remove] when all tests are over.
 func Start(t testing.TB, cfg natsserver.Config) *Server {
 	t.Helper()
+	return StartIn(t, func(start func()) { start() }, cfg)
+}
+
+// StartIn starts a server as [Start] does. It calls in with a function that starts its process, which
+// in must call, such as from another network namespace.
+func StartIn(t testing.TB, in func(start func()), cfg natsserver.Config) *Server {
+	t.Helper()
 	s := &Server{Certificate: cfg.Certificate, died: make(chan error, 9)}
 	if cfg.Listen == "" {
 		cfg.Listen = "127.0.0.1:0"
@@ -77,8 +84,11 @@ func Start(t testing.TB, cfg natsserver.Config) *Server {
 		cfg.Certificate = s.Certificate
 	}
 	path := filepath.Join(helpertest.Build(t, helper.BusProgram), helper.BusProgram)
-	s.Server = natsserver.New(func() (helper.Link, error) {
-		p, err := helper.Start(helper.Command{Name: helper.BusProgram, Path: path, Log: slog.New(slog.NewTextHandler(t.Output(), nil))})
+	s.Server = natsserver.New(func() (_ helper.Link, err error) {
+		var p *helper.Process
+		in(func() {
+			p, err = helper.Start(helper.Command{Name: helper.BusProgram, Path: path, Log: slog.New(slog.NewTextHandler(t.Output(), nil))})
+		})
 		if err != nil {
 			return nil, err
 		}
