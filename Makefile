@@ -125,7 +125,7 @@ proof: ## the long counts, without the race detector
 
 test-core: ## the daemon and its tests in pure Go, without devices and servers
 	CGO_ENABLED=0 go build work
-	CGO_ENABLED=0 EARSHOT_WITHOUT=voice,camera,neural,ollama,llama,discord,wyoming RAPID_CHECKS=300 go test -short work
+	CGO_ENABLED=0 EARSHOT_WITHOUT=voice,camera,neural,ollama,llama,discord,wyoming,postgres RAPID_CHECKS=300 go test -short work
 
 figures: ## measure each figure of the bench once, and train the voice prints
 	go test -timeout 40m $(ALONE)

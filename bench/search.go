@@ -36,7 +36,7 @@ func searching(ctx context.Context, b bench) (rows []Row, err error) {
 	if err != nil {
 		return nil, err
 	}
-	archive, err := store.OpenReader(ctx, directory)
+	archive, err := store.OpenReader(ctx, store.Config{Directory: directory})
 	if err != nil {
 		return nil, err
 	}

@@ -276,6 +276,7 @@ var about = map[string]note{
 
 	"store":                           {effect: "The journal: what was said, and what was heard of it."},
 	"store.directory":                 {class: Restart, effect: "The absolute path of the folder that holds it, for its owner alone. Empty means earshot in the user's state directory."},
+	"store.url":                       {class: Restart, effect: "The address of a database of PostgreSQL that holds the journal instead: postgres://user:password@host/earshot, or with several hosts, of which one can be written to. Write env:NAME to take it from an environment variable, or file:/a/path to take the first line of a file. Empty means a file in the directory, which no other program needs. See docs/keeping.md."},
 	"store.retention":                 {effect: "For how long events are kept: days by kind, and hours for what was overheard; with 0 until somebody forgets them. What was derived from an event goes with it: with a message the replies to it and those in whose prompt it stood. This is done at the start and each hour; see docs/keeping.md."},
 	"store.retention.overheard_hours": {class: Turn, effect: "For how many hours speech that was not to an agent is kept; with 0 until somebody forgets it. What an agent thought of it unasked goes too; what it did for somebody who spoke to it stays."},
 	"store.retention.message":         {class: Turn, effect: "What was written."},

@@ -191,7 +191,7 @@ func TestSetup(t *testing.T) {
 			"\ta C++ compiler, for the Ollama server that the tests talk to\n" +
 			"\tthe header nlohmann/json.hpp, for that server\n" +
 			"\tthe header stb/stb_image.h, for that server\n" +
-			"The daemon builds without them (make build), and make test-core tests it. Install them and run this again, or do without: EARSHOT_WITHOUT=voice,camera,neural,ollama,llama,discord,wyoming."},
+			"The daemon builds without them (make build), and make test-core tests it. Install them and run this again, or do without: EARSHOT_WITHOUT=voice,camera,neural,ollama,llama,discord,wyoming,postgres."},
 		{"another system that has clang", elsewhere.but(func(m *machine) { m.compilers = "clang c++"; m.headers = true; m.server = true }), "test", "", false, ""},
 		{"llama.cpp's server is missing", debian.but(func(m *machine) { m.llama = false }), "test", "", false,
 			"setup: building the llama.cpp server that the tests talk to, once: some minutes\n[build]"},

@@ -14,6 +14,7 @@ import (
 	"earshot"
 	"earshot/store/index"
 	"earshot/store/journal"
+	"earshot/store/postgres"
 	"earshot/store/views"
 )
 
@@ -24,15 +25,19 @@ type Archive struct {
 	path   string
 	log    *slog.Logger
 	index  *index.Index
-	damage func(error) // called with every error; may be nil
-	old    *sql.DB     // of the damaged file; nil if there was none
+	server *postgres.Connector // nil for a file
+	damage func(error)         // called with every error; may be nil
+	old    *sql.DB             // of the damaged file; nil if there was none
 }
 
-// OpenReader opens the journal in the directory for reading. It takes no lock and changes nothing,
-// so it fails with [ErrOther] if the file has another version than this program, and with
+// OpenReader opens the journal that c describes for reading. It takes no lock and changes nothing,
+// so it fails with [ErrOther] if the journal has another version than this program, and with
 // [ErrDamaged] if it cannot be read.
-func OpenReader(ctx context.Context, directory string) (*Archive, error) {
-	path := filepath.Join(directory, journal.FileName)
+func OpenReader(ctx context.Context, c Config) (*Archive, error) {
+	path := filepath.Join(c.Directory, journal.FileName)
+	if c.URL != "" {
+		return openServerReader(ctx, c, path)
+	}
 	if _, err := os.Stat(path); err != nil {
 		return nil, fmt.Errorf("there is no journal yet: %w: start earshot once", err)
 	}
@@ -51,19 +56,26 @@ func OpenReader(ctx context.Context, directory string) (*Archive, error) {
 
 // checkVersions returns an error unless the file and its views have this program's versions.
 func (a *Archive) checkVersions(ctx context.Context, own *views.Set) error {
-	v, err := journal.FileVersion(ctx, a.db())
-	if err != nil {
-		return fmt.Errorf("reading the journal: %w", journal.Explain(a.path, err))
+	version := journal.FileVersion
+	if a.server != nil {
+		version = journal.ServerVersion
 	}
-	if err := journal.CheckVersion(a.path, v); err != nil {
+	v, err := version(ctx, a.db())
+	if err != nil {
+		return fmt.Errorf("reading the journal: %w", a.explain(err))
+	}
+	if a.server != nil && v == 0 {
+		return fmt.Errorf("there is no journal in %s yet: %w: start earshot once", a.name(), os.ErrNotExist)
+	}
+	if err := journal.CheckVersion(a.name(), v); err != nil {
 		return err
 	}
 	have, err := journal.Versions(ctx, a.db())
 	if v > 0 && err != nil {
-		return fmt.Errorf("reading the journal: %w", journal.Explain(a.path, err))
+		return fmt.Errorf("reading the journal: %w", a.explain(err))
 	}
 	if !own.AreCurrent(have) {
-		return fmt.Errorf("%w: %s: another version of earshot made it: start this version once to update the file", ErrOther, a.path)
+		return fmt.Errorf("%w: %s: another version of earshot made it: start this version once to update the file", ErrOther, a.name())
 	}
 	return nil
 }
@@ -122,6 +134,9 @@ func (a *Archive) Look(ctx context.Context, f func(earshot.View) error) error {
 
 // copyTo copies the journal into the empty file at path.
 func (a *Archive) copyTo(ctx context.Context, path string) error {
+	if a.server != nil {
+		return fmt.Errorf("copying %s: %w: use pg_dump, or earshot export", a.name(), errors.ErrUnsupported)
+	}
 	return a.failed(ctx, journal.Vacuum(ctx, a.path, path))
 }
 
@@ -133,7 +148,7 @@ func (a *Archive) failed(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	err = fmt.Errorf("reading the journal: %w", journal.Explain(a.path, journal.StatementError(err)))
+	err = fmt.Errorf("reading the journal: %w", a.explain(journal.StatementError(err)))
 	if a.damage != nil {
 		a.damage(err)
 	}

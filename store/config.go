@@ -9,6 +9,7 @@ import (
 
 	"earshot"
 	"earshot/internal/field"
+	"earshot/store/postgres"
 )
 
 // Config is the section store of the configuration file, and what the program supplies beside it.
@@ -17,6 +18,11 @@ type Config struct {
 	// only to its owner. In the file, empty means the user's state directory, which the command
 	// chooses; [Open] requires it to be set.
 	Directory string `yaml:"directory"`
+
+	// URL is that of a database of PostgreSQL that holds the journal instead of the directory, which
+	// then holds only what others keep there. It begins with postgres://. With several hosts, the one
+	// that can be written to is used.
+	URL field.Secret `yaml:"url"`
 
 	// Retention says how long events are kept.
 	Retention Retention `yaml:"retention,omitempty"`
@@ -79,6 +85,11 @@ func (c Config) Validate() error {
 	}
 	if c.Directory != "" && !filepath.IsAbs(c.Directory) {
 		faults = append(faults, field.Errorf("directory", "is %q; write the whole path, from the root: it must not depend on where earshot is started", c.Directory))
+	}
+	if c.URL != "" {
+		if _, err := postgres.NewConnector(c.URL.Reveal()); err != nil {
+			faults = append(faults, field.Errorf("url", "cannot be used: %v", err))
+		}
 	}
 	return errors.Join(append(faults, field.Under("retention", c.Retention.Validate()))...)
 }

@@ -193,7 +193,7 @@ func TestImportFails(t *testing.T) {
 func TestBackupFails(t *testing.T) {
 	s := fresh(t, filepath.Join(t.TempDir(), "a"))
 	add(t, s, numbered(20)...)
-	archive, err := store.OpenReader(t.Context(), filepath.Dir(s.Path()))
+	archive, err := store.OpenReader(t.Context(), store.Config{Directory: filepath.Dir(s.Path())})
 	must(t, err)
 	defer archive.Close()
 	path := filepath.Join(t.TempDir(), "backup")
@@ -219,7 +219,7 @@ func TestRestoreFails(t *testing.T) {
 	must(t, err)
 	add(t, s, numbered(20)...)
 	add(t, s, by("ann", "ann", earshot.Message{Text: "xylophone"}))
-	archive, err := store.OpenReader(t.Context(), a)
+	archive, err := store.OpenReader(t.Context(), store.Config{Directory: a})
 	must(t, err)
 	backup := filepath.Join(t.TempDir(), "backup")
 	must(t, archive.Backup(t.Context(), backup))

@@ -326,7 +326,7 @@ func TestBackupWhileForgetting(t *testing.T) {
 	if len(traces(t, filepath.Dir(s.Path()), []string{"quetzal"})) == 0 {
 		t.Fatal("there are no traces to be removed: the test looks in the wrong way")
 	}
-	archive, err := store.OpenReader(t.Context(), filepath.Dir(s.Path()))
+	archive, err := store.OpenReader(t.Context(), store.Config{Directory: filepath.Dir(s.Path())})
 	must(t, err)
 	defer archive.Close()
 	path := filepath.Join(t.TempDir(), "backup")

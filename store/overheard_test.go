@@ -252,7 +252,7 @@ func TestLapseBackup(t *testing.T) {
 	add(t, s, aloud("overheard", 25, "the surgery"), by("question", "ann", earshot.Message{Text: "tides"}),
 		by("reply", "agent", earshot.Reply{About: "question", Offered: "at noon"}, "overheard", "question"))
 	file := filepath.Join(t.TempDir(), "backup")
-	archive, err := store.OpenReader(t.Context(), c.Directory)
+	archive, err := store.OpenReader(t.Context(), store.Config{Directory: c.Directory})
 	must(t, err)
 	must(t, archive.Backup(t.Context(), file))
 	must(t, archive.Close())

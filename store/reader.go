@@ -103,8 +103,8 @@ func (r *Reader) Turn(ctx context.Context, id earshot.TurnID) ([]earshot.Event, 
 // Ends returns the replies that ended those of the turns that have ended, in the order of the
 // journal.
 func (r *Reader) Ends(ctx context.Context, turns []earshot.TurnID) ([]earshot.Event, error) {
-	return r.ask(ctx, len(turns), journal.SelectVisible+ // the + keeps SQLite from reading all replies
-		" AND +j.kind = 'reply' AND j.sequence IN (SELECT sequence FROM turns WHERE turn IN (SELECT value FROM json_each(@turns))) ORDER BY j.sequence LIMIT @limit", sql.Named("turns", journal.JSON(turns)))
+	return r.ask(ctx, len(turns), journal.SelectVisible+ // coalesce keeps SQLite from reading all replies
+		" AND coalesce(j.kind, '') = 'reply' AND j.sequence IN (SELECT sequence FROM turns WHERE turn IN (SELECT value FROM json_each(@turns))) ORDER BY j.sequence LIMIT @limit", sql.Named("turns", journal.JSON(turns)))
 }
 
 // ask returns the events that a query finds. The query must use [journal.SelectVisible] and @limit.
@@ -133,10 +133,10 @@ func (r *Reader) Page(ctx context.Context, kinds []earshot.Kind, before int64, l
 	for i, kind := range slices.Compact(slices.Sorted(slices.Values(kinds))) {
 		name := "kind" + strconv.Itoa(i)
 		args = append(args, sql.Named(name, kind))
-		parts = append(parts, "SELECT * FROM ("+newestQuery(earlier+" AND j.kind = @"+name)+")")
+		parts = append(parts, "SELECT * FROM ("+newestQuery(earlier+" AND j.kind = @"+name)+") AS "+name)
 	}
 	if len(parts) > 0 {
-		query = "SELECT * FROM (" + strings.Join(parts, " UNION ALL ") + ") ORDER BY sequence DESC LIMIT @limit"
+		query = "SELECT * FROM (" + strings.Join(parts, " UNION ALL ") + ") AS kinds ORDER BY sequence DESC LIMIT @limit"
 	}
 	events, err := r.ask(ctx, limit, query, args...)
 	slices.Reverse(events)

@@ -113,7 +113,7 @@ func TestPlacesThatDoNotWork(t *testing.T) {
 			}
 		})
 	}
-	if _, err := store.OpenReader(t.Context(), t.TempDir()); !errors.Is(err, os.ErrNotExist) {
+	if _, err := store.OpenReader(t.Context(), store.Config{Directory: t.TempDir()}); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("reading what is not there = %v", err)
 	}
 }

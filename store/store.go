@@ -1,4 +1,5 @@
-// Package store keeps what happened. The journal is the truth: one SQLite file to which events are
+// Package store keeps what happened. The journal is the truth: one SQLite file, or a database of
+// PostgreSQL, to which events are
 // added and never changed, except that a deleted event loses its content and a revised message gets
 // a new one. The views of the journal, such as the search, are made from it and can be rebuilt at
 // any time.
@@ -87,7 +88,11 @@ func Open(ctx context.Context, c Config) (*Store, error) {
 		return nil, err
 	}
 	s := newStore(ctx, c, l)
-	if err := s.open(ctx, last); err != nil {
+	open := s.open
+	if c.URL != "" {
+		open = func(ctx context.Context, _ previousExit) error { return s.openServer(ctx, c) }
+	}
+	if err := open(ctx, last); err != nil {
 		s.reports.close()
 		return nil, errors.Join(err, l.release(last == closed && !errors.Is(err, ErrDamaged)))
 	}
@@ -149,23 +154,28 @@ func (s *Store) open(ctx context.Context, last previousExit) error {
 	if err != nil {
 		return errors.Join(err, db.Close())
 	}
+	s.start(ctx, db, readers)
+	if last == died {
+		s.checkInBackground(ctx, s.damaged)
+	}
+	s.resumeCleaning(ctx)
+	return nil
+}
+
+// start starts to write to an open database, and to clean it.
+func (s *Store) start(ctx context.Context, db, readers *sql.DB) {
 	s.archive.pool.Store(readers)
 	s.write = &writer{
-		db: db, path: path, requests: make(chan *request), broken: make(chan error, 1), quit: make(chan struct{}),
+		db: db, path: s.archive.path, explain: s.archive.explain, requests: make(chan *request), broken: make(chan error, 1), quit: make(chan struct{}),
 		work: s.views.Index.Work, owes: s.views.Index.NeedsMerge, owed: s.mergeIndex, doubt: s.doubt, mend: s.mend, ended: s.ended, took: s.took,
 	}
 	s.doubt(false)
 	always := context.WithoutCancel(ctx)
 	s.running.Go(func() { s.write.run(always) })
-	if last == died {
-		s.checkInBackground(ctx, s.damaged)
-	}
-	s.resumeCleaning(ctx)
 	cleaning, giveUp := context.WithCancelCause(always)
 	s.cleaner.giveUp = giveUp
 	s.cleaner.onGiveUp = func(do func()) func() bool { return context.AfterFunc(cleaning, do) }
 	go s.cleanTraces(cleaning) // Close waits for it
-	return nil
 }
 
 // openFile opens the file as it is, unless it is damaged.
@@ -334,7 +344,11 @@ func (s *Store) ended(changed bool, errs []error) {
 		s.damaged(err)
 		if errors.Is(err, ErrFull) {
 			full = true
-			s.reports.fault(earshot.Notice{Key: faultFull, Text: err.Error() + ". Nothing is remembered until then.", Cure: "df -h " + filepath.Dir(s.archive.path)})
+			cure := "df -h " + filepath.Dir(s.archive.path)
+			if s.archive.server != nil {
+				cure = "earshot doctor"
+			}
+			s.reports.fault(earshot.Notice{Key: faultFull, Text: err.Error() + ". Nothing is remembered until then.", Cure: cure})
 		}
 	}
 	if !changed {
@@ -359,6 +373,10 @@ func (s *Store) grow() {
 // next start check the whole file.
 func (s *Store) damaged(err error) {
 	if !errors.Is(err, ErrDamaged) {
+		return
+	}
+	if s.archive.server != nil { // which nobody but its administrators can mend
+		s.reports.fault(earshot.Notice{Key: faultDamaged, Text: err.Error()})
 		return
 	}
 	s.suspect.Store(true)

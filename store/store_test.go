@@ -265,7 +265,7 @@ func TestOneOwner(t *testing.T) {
 	if !errors.As(err, &locked) || locked.PID != os.Getpid() || locked.Directory != directory {
 		t.Errorf("the second owner was told %v", err)
 	}
-	r, err := store.OpenReader(t.Context(), directory)
+	r, err := store.OpenReader(t.Context(), store.Config{Directory: directory})
 	must(t, err)
 	defer r.Close()
 	got, err := r.For(everybody).Events(t.Context(), 0, 10)

@@ -83,14 +83,19 @@ func (s *Store) cleanTraces(ctx context.Context) {
 	for {
 		select {
 		case <-s.cleaner.dirty:
-			if since.IsZero() {
+			if since.IsZero() && s.archive.server == nil { // a server is cleaned only when somebody asks for it
 				since = time.Now()
+			}
+			if since.IsZero() {
+				continue
 			}
 		case <-due:
 		case <-s.cleaner.closing:
 			select {
 			case <-s.cleaner.dirty:
-				since = time.Now()
+				if s.archive.server == nil {
+					since = time.Now()
+				}
 			default:
 			}
 			if !since.IsZero() {
@@ -146,6 +151,9 @@ func (s *Store) purge(ctx context.Context) (err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	defer s.cleaner.onGiveUp(func() { cancel(errNoTime) })()
+	if s.archive.server != nil {
+		return s.vacuum(ctx)
+	}
 	for range attempts {
 		var c *fileCopy
 		if c, err = s.beginCopy(ctx); err != nil || c == nil {

@@ -138,7 +138,7 @@ func refused(t *testing.T, directory, want string) {
 	if !errors.Is(err, store.ErrOther) || errors.Is(err, store.ErrDamaged) || !strings.HasSuffix(err.Error(), want) {
 		t.Errorf("open = %v, want %s", err, want)
 	}
-	_, err = store.OpenReader(t.Context(), directory)
+	_, err = store.OpenReader(t.Context(), store.Config{Directory: directory})
 	if !errors.Is(err, store.ErrOther) || !strings.HasSuffix(err.Error(), want) {
 		t.Errorf("open for reading = %v, want %s", err, want)
 	}
@@ -156,13 +156,13 @@ func TestReaderOfOlderViews(t *testing.T) {
 	add(t, s, said("The tide is high"))
 	must(t, s.Run(t.Context(), "UPDATE versions SET version = 1 WHERE name = 'messages'"))
 	must(t, s.Close())
-	if _, err := store.OpenReader(t.Context(), directory); !errors.Is(err, store.ErrOther) || !strings.Contains(err.Error(), "start this version once") {
+	if _, err := store.OpenReader(t.Context(), store.Config{Directory: directory}); !errors.Is(err, store.ErrOther) || !strings.Contains(err.Error(), "start this version once") {
 		t.Errorf("open for reading = %v", err)
 	}
 	s, err = store.Open(t.Context(), store.Config{Directory: directory})
 	must(t, err)
 	must(t, s.Close())
-	r, err := store.OpenReader(t.Context(), directory)
+	r, err := store.OpenReader(t.Context(), store.Config{Directory: directory})
 	must(t, err)
 	defer r.Close()
 	got, err := r.For(everybody).Search(t.Context(), "tide", 10)

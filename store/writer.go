@@ -47,6 +47,7 @@ const heavy = index.MaxTerms / 2
 type writer struct {
 	db       *sql.DB // one connection
 	path     string
+	explain  func(error) error // says what to do about an error
 	requests chan *request
 	broken   chan error   // has the reason when the file needs mending
 	waiting  atomic.Int64 // callers whose requests are not taken yet
@@ -211,7 +212,7 @@ func (w *writer) commit(ctx context.Context, batch []*request) int {
 		if journal.Code(err) != sqlite3.SQLITE_FULL { // which SQLite rolls back by itself
 			w.renew()
 		}
-		err = journal.Explain(w.path, err)
+		err = w.explain(err)
 		for _, r := range batch {
 			r.err = err
 		}
@@ -270,7 +271,7 @@ func (w *writer) alone(ctx context.Context, tx *sql.Tx, r *request) error {
 	}
 	var err error
 	if r.changed, err = r.step(ctx, tx); err != nil {
-		r.err = journal.Explain(w.path, err)
+		r.err = w.explain(err)
 		return nil
 	}
 	return tx.Commit()
@@ -289,7 +290,7 @@ func (w *writer) try(ctx context.Context, tx *sql.Tx, r *request) error {
 	r.changed, r.err = r.step(ctx, tx)
 	end := "RELEASE step"
 	if r.err != nil {
-		r.err = journal.Explain(w.path, r.err)
+		r.err = w.explain(r.err)
 		end = "ROLLBACK TO step; RELEASE step"
 	}
 	if _, err := tx.ExecContext(ctx, end); err != nil {

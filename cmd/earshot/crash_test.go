@@ -99,7 +99,7 @@ func post(t testing.TB, c *client.Client, round int) (wait func() map[earshot.Ev
 // checkJournal compares the whole journal with what was acknowledged.
 func checkJournal(t *testing.T, h *home, acknowledged map[earshot.EventID]earshot.Text) {
 	t.Helper()
-	archive, err := store.OpenReader(t.Context(), h.dir+"/state/earshot/journal")
+	archive, err := store.OpenReader(t.Context(), store.Config{Directory: h.dir + "/state/earshot/journal"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -68,7 +68,7 @@ func (h *home) leftIn(folder, word string) (files []string) {
 // journal returns all events of the journal, by ID.
 func (h *home) journal() map[earshot.EventID]earshot.Event {
 	h.t.Helper()
-	archive, err := store.OpenReader(h.t.Context(), filepath.Join(h.dir, "state/earshot/journal"))
+	archive, err := store.OpenReader(h.t.Context(), store.Config{Directory: filepath.Join(h.dir, "state/earshot/journal")})
 	if err != nil {
 		h.t.Fatal(err)
 	}
@@ -268,7 +268,7 @@ func TestForgetSomebody(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	d := planted(t, h)
-	reader, err := store.OpenReader(t.Context(), filepath.Join(h.dir, "state/earshot/journal"))
+	reader, err := store.OpenReader(t.Context(), store.Config{Directory: filepath.Join(h.dir, "state/earshot/journal")})
 	if err != nil {
 		t.Fatal(err)
 	}

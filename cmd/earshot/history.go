@@ -93,7 +93,7 @@ func (a *app) journal(as reading, use func(journalPast) error) error {
 
 // archive opens the journal for reading.
 func (a *app) archive(cfg *config.Config) (*store.Archive, error) {
-	archive, err := store.OpenReader(a.ctx, cfg.Store.Directory)
+	archive, err := store.OpenReader(a.ctx, cfg.Store)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, &verdict{notFound, fmt.Errorf("there is no journal yet in %s; the first run creates it: earshot run", config.ShortPath(cfg.Store.Directory))}
 	}

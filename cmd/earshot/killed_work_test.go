@@ -213,7 +213,7 @@ type work struct {
 // events returns the whole journal.
 func (w *work) events() (all []earshot.Event) {
 	w.t.Helper()
-	archive, err := store.OpenReader(w.t.Context(), w.dir+"/state/earshot/journal")
+	archive, err := store.OpenReader(w.t.Context(), store.Config{Directory: w.dir + "/state/earshot/journal"})
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -213,7 +213,7 @@ func (p *parlour) recorded(r *soundtest.Recording) []int16 {
 // journal returns all events of the journal.
 func (p *parlour) journal() (events []earshot.Event) {
 	p.t.Helper()
-	archive, err := store.OpenReader(p.t.Context(), filepath.Join(p.dir, "state/earshot/journal"))
+	archive, err := store.OpenReader(p.t.Context(), store.Config{Directory: filepath.Join(p.dir, "state/earshot/journal")})
 	if err != nil {
 		return nil // the daemon has not created it yet
 	}

@@ -177,7 +177,7 @@ func (h *home) posts(t *testing.T, id earshot.EventID, text earshot.Text) (err e
 // events returns all events on record, while a daemon may write.
 func (h *home) events(t *testing.T) (all []earshot.Event) {
 	t.Helper()
-	archive, err := store.OpenReader(t.Context(), h.dir+"/state/earshot/journal")
+	archive, err := store.OpenReader(t.Context(), store.Config{Directory: h.dir + "/state/earshot/journal"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -127,7 +127,7 @@ func TestSearchCommand(t *testing.T) {
 func TestFoundInBold(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "journal")
 	remembered(t, dir)
-	archive, err := store.OpenReader(t.Context(), dir)
+	archive, err := store.OpenReader(t.Context(), store.Config{Directory: dir})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -71,7 +71,7 @@ func interruptsAThought(t *testing.T, h *home) {
 // stretches checks what the journal says about the thought: it gave way to the person, kept what it
 // had, and went on to its end with what had come in between.
 func stretches(t *testing.T, h *home) {
-	archive, err := store.OpenReader(t.Context(), h.dir+"/state/earshot/journal")
+	archive, err := store.OpenReader(t.Context(), store.Config{Directory: h.dir + "/state/earshot/journal"})
 	if err != nil {
 		t.Fatal(err)
 	}

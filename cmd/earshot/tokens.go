@@ -71,7 +71,7 @@ func (c tokenCreate) Run(a *app) error {
 func (a *app) people(cfg *config.Config) (*participants.Registry, error) {
 	handle, user := access.Self()
 	c := access.RegistryBuilder{Config: cfg, Account: handle, Name: user}
-	archive, err := store.OpenReader(a.ctx, cfg.Store.Directory)
+	archive, err := store.OpenReader(a.ctx, cfg.Store)
 	if errors.Is(err, fs.ErrNotExist) {
 		return c.Build(a.ctx, nil)
 	}

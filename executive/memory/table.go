@@ -94,7 +94,7 @@ func Unread(ctx context.Context, v earshot.View, room earshot.RoomID, since time
 			WITH words AS (SELECT id, at, sequence FROM reading WHERE room = ?1 AND circle = ?2 AND pass IS NULL AND at > ?3 ORDER BY sequence LIMIT ?4),
 				pictures AS (SELECT id, at, sequence FROM reading WHERE room = ?1 AND circle = 'seen'
 					AND at BETWEEN (SELECT min(at) FROM words) - ?5 AND (SELECT max(at) FROM words) ORDER BY at DESC LIMIT ?6)
-			SELECT id FROM (SELECT * FROM words UNION ALL SELECT * FROM pictures) ORDER BY sequence`,
+			SELECT id FROM (SELECT * FROM words UNION ALL SELECT * FROM pictures) AS chosen ORDER BY sequence`,
 			room, name, since.UnixMilli(), n, time.Minute.Milliseconds(), mostCaptions))
 		if bad != nil {
 			return nil, bad

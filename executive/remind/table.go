@@ -62,7 +62,7 @@ func insert(ctx context.Context, tx *sql.Tx, e earshot.Event) error {
 	}
 	return earshot.Exec(ctx, tx, `INSERT INTO reminders (sequence, id, room, whose, n, event)
 		SELECT ?1, ?2, ?3, ?4, min(n), ?5 FROM
-			(SELECT 1 AS n UNION ALL SELECT n + 1 FROM reminders WHERE room = ?3 AND whose = ?4)
+			(SELECT 1 AS n UNION ALL SELECT n + 1 FROM reminders WHERE room = ?3 AND whose = ?4) AS free
 		WHERE n NOT IN (SELECT n FROM reminders WHERE room = ?3 AND whose = ?4)`,
 		e.Sequence, e.ID, e.Room, e.To[0], string(event))
 }

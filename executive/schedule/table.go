@@ -76,7 +76,7 @@ func insert(ctx context.Context, tx *sql.Tx, e earshot.Event) error {
 		return err
 	}
 	return earshot.Exec(ctx, tx, `INSERT INTO schedules (sequence, id, whose, n, event, cursor)
-		SELECT ?1, ?2, ?3, min(n), ?4, ?5 FROM (SELECT 1 AS n UNION ALL SELECT n + 1 FROM schedules WHERE whose = ?3)
+		SELECT ?1, ?2, ?3, min(n), ?4, ?5 FROM (SELECT 1 AS n UNION ALL SELECT n + 1 FROM schedules WHERE whose = ?3) AS free
 		WHERE n NOT IN (SELECT n FROM schedules WHERE whose = ?3)`, e.Sequence, e.ID, e.To[0], string(event), e.At.Unix())
 }
 

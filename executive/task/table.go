@@ -71,7 +71,7 @@ const (
 	isOne    = "id = ?"
 	isHelper = "ended = 0 AND call = ?"
 	isOpen   = "(ended = 0 OR told <> '')"
-	inRoom   = "room = ? AND " + isOpen + " OR sequence IN (SELECT sequence FROM tasks WHERE room = ? AND ended ORDER BY sequence DESC LIMIT 10)"
+	inRoom   = "room = ? AND " + isOpen + " OR sequence IN (SELECT sequence FROM tasks WHERE room = ? AND ended <> 0 ORDER BY sequence DESC LIMIT 10)"
 )
 
 // read returns the tasks for which a condition holds, in their order, from a journal that has the

@@ -22,6 +22,7 @@ var may = map[string]string{
 	"internal/acceptance":            "", // it reads the tests, but imports none
 	"internal/archtest":              "",
 	"internal/testkit":               ".",
+	"internal/testkit/pgtest":        "internal/testkit",
 	"internal/audio":                 "",
 	"internal/helper/...":            "",
 	"internal/terminal":              ".",
@@ -78,6 +79,7 @@ var may = map[string]string{
 	"participants/agents":            ". internal/field language participants", // to find the address that somebody meant
 	"api":                            ". participants",                         // for who somebody is
 	"store":                          ". internal/search",
+	"store/postgres":                 "",
 	"store/journal":                  ".", // from here on, each may import some of those above it
 	"store/index":                    ". internal/search store/journal",
 	"store/salvage":                  ". store/journal",
@@ -128,6 +130,7 @@ var tried = map[string]string{
 	"executive/task":      "store",
 	"executive/schedule":  "store",
 	"participants/agents": "store",
+	"store":               "executive/memory executive/remind executive/schedule executive/task internal/testkit/pgtest participants/agents", // whose tables it keeps
 
 	"models/neural":       "internal/audio models/stt models/tts", // whose clients it has
 	"outlets/loudspeaker": "models models/catalog models/neural",  // whose voices have rates of their own
@@ -149,6 +152,7 @@ var doubles = []string{
 	"internal/playback/playbacktest",
 	"internal/sound/soundtest",
 	"internal/testkit",
+	"internal/testkit/pgtest",
 	"internal/terminal/terminaltest",
 	"internal/scenetest",
 	"llm/llmtest",

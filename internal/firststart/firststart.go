@@ -27,7 +27,7 @@ type Dialog struct {
 // IsFirst reports whether earshot has never run with a journal there. One in which nothing is
 // was begun by a command.
 func IsFirst(ctx context.Context, cfg *config.Config) bool {
-	archive, err := store.OpenReader(ctx, cfg.Store.Directory)
+	archive, err := store.OpenReader(ctx, cfg.Store)
 	if err != nil {
 		return errors.Is(err, fs.ErrNotExist)
 	}

@@ -62,7 +62,7 @@ func Models(ctx context.Context, cfg *config.Config, err error) (all []Finding) 
 func Journal(ctx context.Context, cfg *config.Config) Finding {
 	f := Finding{Thing: "journal", Text: config.ShortPath(cfg.Store.Directory)}
 	n := 0
-	archive, err := store.OpenReader(ctx, cfg.Store.Directory)
+	archive, err := store.OpenReader(ctx, cfg.Store)
 	if err == nil {
 		defer archive.Close()
 		for _, err = range archive.Export(ctx) {
@@ -149,7 +149,7 @@ func countFindings(thing string, n int, err error, text string) []Finding {
 
 // Agents finds something only where there are several: most people have one.
 func Agents(ctx context.Context, cfg *config.Config) []Finding {
-	archive, err := store.OpenReader(ctx, cfg.Store.Directory)
+	archive, err := store.OpenReader(ctx, cfg.Store)
 	if err != nil {
 		return nil // which is said of the journal
 	}

@@ -218,7 +218,7 @@ func TestReadBeside(t *testing.T) {
 	if err := h.book.End(t.Context(), owner, scout.ID); err != nil {
 		t.Fatal(err)
 	}
-	archive, err := store.OpenReader(t.Context(), h.directory)
+	archive, err := store.OpenReader(t.Context(), store.Config{Directory: h.directory})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,7 +19,7 @@ type Projection struct{}
 func (Projection) Name() string { return "agents" }
 
 // Version implements [earshot.Projection].
-func (Projection) Version() int { return 1 }
+func (Projection) Version() int { return 2 }
 
 // Create implements [earshot.Projection]. The comments are part of the definition in the file, which
 // must not change within one version; paths.Look is [PathLook].
@@ -28,7 +28,7 @@ func (Projection) Create(ctx context.Context, tx *sql.Tx) error {
 		path       TEXT    PRIMARY KEY,
 		look       TEXT    NOT NULL, -- of the path, see paths.Look
 		id         TEXT    NOT NULL UNIQUE,
-		user       TEXT    NOT NULL,
+		"user"     TEXT    NOT NULL,
 		kind       TEXT    NOT NULL,
 		role       TEXT    NOT NULL,
 		configured INTEGER NOT NULL,
@@ -40,7 +40,7 @@ func (Projection) Create(ctx context.Context, tx *sql.Tx) error {
 		searches   INTEGER NOT NULL  -- the number of the next search
 	) STRICT, WITHOUT ROWID`,
 		`CREATE INDEX agents_look ON agents (look)`,
-		`CREATE INDEX agents_alive ON agents (made) WHERE NOT dead`,
+		`CREATE INDEX agents_alive ON agents (made) WHERE dead = 0`,
 		`CREATE INDEX agents_told ON agents (told)`)
 }
 
@@ -88,7 +88,7 @@ func insert(ctx context.Context, tx *sql.Tx, sequence int64, a earshot.Agent) er
 	if err != nil {
 		return err
 	}
-	_, err = tx.ExecContext(ctx, `INSERT INTO agents (path, look, id, user, kind, role, configured, profile, made, told, dead, subs, searches)
+	_, err = tx.ExecContext(ctx, `INSERT INTO agents (path, look, id, "user", kind, role, configured, profile, made, told, dead, subs, searches)
 		VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?9, 0, 0, 0)`,
 		a.Path, PathLook(a.Path), a.ID, a.User, a.PathKind, a.Role, a.Configured, string(profile), sequence)
 	if err != nil {
@@ -125,7 +125,7 @@ type row struct {
 }
 
 // columns are the columns of a row, in the order of scan.
-const columns = "path, id, user, kind, role, configured, profile, dead, subs, searches"
+const columns = `path, id, "user", kind, role, configured, profile, dead, subs, searches`
 
 func scan(from interface{ Scan(...any) error }) (row, error) {
 	var r row
@@ -168,17 +168,17 @@ func used(ctx context.Context, v earshot.View, path earshot.Path) (by earshot.Pa
 
 // alive returns all live agents, oldest first.
 func alive(ctx context.Context, v earshot.View) ([]Record, error) {
-	return several(ctx, v, "WHERE NOT dead ORDER BY made")
+	return several(ctx, v, "WHERE dead = 0 ORDER BY made")
 }
 
 // past returns some dead agents, the youngest first.
 func past(ctx context.Context, v earshot.View, limit int) ([]Record, error) {
-	return several(ctx, v, "WHERE dead ORDER BY made DESC LIMIT ?", limit)
+	return several(ctx, v, "WHERE dead <> 0 ORDER BY made DESC LIMIT ?", limit)
 }
 
 // former returns the names of dead agents that had a permanent one, oldest first.
 func former(ctx context.Context, v earshot.View) (names []string, err error) {
-	dead, err := several(ctx, v, "WHERE dead AND kind IN (?, ?) ORDER BY made DESC LIMIT ?", earshot.PathAgent, earshot.PathSubuser, mostFormer)
+	dead, err := several(ctx, v, "WHERE dead <> 0 AND kind IN (?, ?) ORDER BY made DESC LIMIT ?", earshot.PathAgent, earshot.PathSubuser, mostFormer)
 	for _, r := range slices.Backward(dead) {
 		if r.Name != "" { // it has not been deleted
 			names = append(names, r.Name)

@@ -107,9 +107,12 @@ const maxCandidates = 4096
 
 // searchInterval searches the events of an interval, all of which have the same tags.
 func (f *finder) searchInterval(ctx context.Context, t interval) error {
-	match := f.index.Expression(f.Query, t.first)
+	match, query := f.index.Expression(f.Query, t.first), "SELECT rowid FROM terms WHERE terms MATCH ? AND rowid >= ? AND rowid < ? ORDER BY rowid DESC LIMIT ?"
+	if f.index.Server {
+		match, query = asTextQuery(match), vectorQuery
+	}
 	for n := min(f.Limit-len(f.found), maxCandidates); len(f.found) < f.Limit; n = min(4*n, maxCandidates) { // most candidates match
-		sequences, err := journal.Column[int64](f.tx.QueryContext(ctx, "SELECT rowid FROM terms WHERE terms MATCH ? AND rowid >= ? AND rowid < ? ORDER BY rowid DESC LIMIT ?", match, t.first, t.end, n))
+		sequences, err := journal.Column[int64](f.tx.QueryContext(ctx, query, match, t.first, t.end, n))
 		if err != nil {
 			return err
 		}
@@ -137,7 +140,7 @@ func (f *finder) addMatches(ctx context.Context, sequences []int64) error {
 		return err
 	}
 	events, err := journal.ReadVisible(ctx, f.tx, f.Audience, journal.SelectVisible+
-		" AND j.sequence IN (SELECT value FROM json_each(@these)) ORDER BY j.sequence DESC", sql.Named("these", string(list)))
+		" AND j.sequence IN (SELECT CAST(value AS BIGINT) FROM json_each(@these)) ORDER BY j.sequence DESC", sql.Named("these", string(list)))
 	if err != nil {
 		return err
 	}
@@ -145,7 +148,8 @@ func (f *finder) addMatches(ctx context.Context, sequences []int64) error {
 		if len(f.found) == f.Limit {
 			return nil
 		}
-		if !f.Words.Within(e.At) || !f.Words.Match(string(search.TextOf(e))) {
+		text := search.TextOf(e) // of an erased event, whose terms may still be stale, there is none
+		if text == "" || !f.Words.Within(e.At) || !f.Words.Match(string(text)) {
 			continue
 		}
 		if is, err := f.isFrom(ctx, e); err != nil || !is {

@@ -31,6 +31,7 @@ import (
 // traces in the file are; see [Index.Sweep].
 type Index struct {
 	Partition int64 // sequences under one tag; zero means the default
+	Server    bool  // it is in PostgreSQL; see tsvector.go
 
 	unmerged int // terms that were added since parts of the index were last merged
 	work     int // work so far, in terms that were added or made stale
@@ -79,7 +80,10 @@ var settings = map[string]int{"secure-delete": 1, "automerge": 0, "crisismerge":
 func (*Index) Name() string { return "messages" }
 func (*Index) Version() int { return 9 }
 
-func (*Index) Create(ctx context.Context, tx *sql.Tx) error {
+func (x *Index) Create(ctx context.Context, tx *sql.Tx) error {
+	if x.Server {
+		return createVectors(ctx, tx)
+	}
 	err := journal.Exec(ctx, tx,
 		`CREATE VIRTUAL TABLE terms USING fts5(words, content='', columnsize=0, detail=none, tokenize='ascii')`,
 		// The first and last sequence of the texts of each day, to search by time.
@@ -109,13 +113,17 @@ func (x *Index) Apply(ctx context.Context, tx *sql.Tx, e earshot.Event) (err err
 	if err := x.put(ctx, tx, e.Sequence, terms); err != nil {
 		return journal.StatementError(err)
 	}
-	_, err = tx.ExecContext(ctx, "INSERT INTO days VALUES (?1, ?2, ?2) ON CONFLICT (day) DO UPDATE SET first = min(first, ?2), last = max(last, ?2)",
+	_, err = tx.ExecContext(ctx, "INSERT INTO days VALUES (?1, ?2, ?2) ON CONFLICT (day) DO UPDATE SET first = min(days.first, excluded.first), last = max(days.last, excluded.last)",
 		dayOf(e.At), e.Sequence)
 	return journal.StatementError(err)
 }
 
 // put adds the terms of an event. Those that are stale are in the index already.
 func (x *Index) put(ctx context.Context, tx *sql.Tx, sequence int64, terms []string) error {
+	if x.Server {
+		x.work += len(terms)
+		return addToVector(ctx, tx, sequence, terms)
+	}
 	left, _, err := x.stale(ctx, tx, sequence)
 	switch {
 	case err != nil:
@@ -135,7 +143,11 @@ func (x *Index) put(ctx context.Context, tx *sql.Tx, sequence int64, terms []str
 func (x *Index) Work() int { return x.work }
 
 // BeginStep notes that a step begins, whose events share one part of the index.
-func (x *Index) BeginStep() { x.unmerged += partTerms }
+func (x *Index) BeginStep() {
+	if !x.Server { // which has no parts
+		x.unmerged += partTerms
+	}
+}
 
 func (x *Index) insert(ctx context.Context, tx *sql.Tx, sequence int64, terms []string) error {
 	if len(terms) == 0 {
@@ -259,6 +271,9 @@ func (x *Index) Remove(ctx context.Context, tx *sql.Tx, sequence int64) error {
 	}
 	if len(terms) == 0 {
 		return nil
+	}
+	if x.Server {
+		return removeFromVector(ctx, tx, sequence, terms)
 	}
 	left, again, err := x.stale(ctx, tx, sequence)
 	if err != nil {

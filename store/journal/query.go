@@ -181,7 +181,7 @@ func Count(ctx context.Context, db earshot.View) (n Totals, err error) {
 // Visible is the condition that the audience of [VisibleTo] may see a row of the journal j. It is
 // [earshot.Visibility.Allows] in SQL. SelectVisible selects those rows.
 const (
-	Visible = `j.room = @room AND (j.scope IN ('public', 'system') OR j.scope = 'private' AND @known
+	Visible = `j.room = @room AND (j.scope IN ('public', 'system') OR j.scope = 'private' AND @known <> 0
 	AND NOT EXISTS (SELECT 1 FROM json_each(@members) a WHERE NOT EXISTS
 		(SELECT 1 FROM members m WHERE m.sequence = j.sequence AND m.member = a.value)))
 	AND (j.agents IS NULL OR NOT EXISTS (SELECT 1 FROM json_each(@agents) a WHERE NOT EXISTS

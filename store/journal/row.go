@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"strings"
 
 	"earshot"
 )
@@ -53,7 +54,7 @@ func (r Row) Intact() bool { return r.Sum == r.checksum() }
 // type was not written by us; the error does not repeat it.
 func (r *Row) Scan(from interface{ Scan(...any) error }, more ...any) error {
 	err := from.Scan(append([]any{&r.Sequence, &r.Payload, &r.Sum}, more...)...)
-	if err != nil && Code(err) == 0 && !errors.Is(err, sql.ErrNoRows) {
+	if err != nil && strings.Contains(err.Error(), "sql: Scan error") {
 		return fmt.Errorf("event %d: %w", r.Sequence, ErrAltered)
 	}
 	return err
@@ -88,13 +89,13 @@ func Insert(ctx context.Context, tx *sql.Tx, r Row, e earshot.Event) error {
 	}
 	if e.Visibility.Scope == earshot.Private {
 		for _, m := range e.Visibility.Members {
-			if _, err := tx.ExecContext(ctx, "INSERT OR IGNORE INTO members (sequence, member) VALUES (?, ?)", r.Sequence, m); err != nil {
+			if _, err := tx.ExecContext(ctx, "INSERT INTO members (sequence, member) VALUES (?, ?) ON CONFLICT DO NOTHING", r.Sequence, m); err != nil {
 				return err
 			}
 		}
 	}
 	for _, source := range e.Sources {
-		if _, err := tx.ExecContext(ctx, "INSERT OR IGNORE INTO derived (source, event) VALUES (?, ?)", source, e.ID); err != nil {
+		if _, err := tx.ExecContext(ctx, "INSERT INTO derived (source, event) VALUES (?, ?) ON CONFLICT DO NOTHING", source, e.ID); err != nil {
 			return err
 		}
 	}

@@ -108,6 +108,27 @@ func Create(ctx context.Context, db *sql.DB, path string) error {
 	})
 }
 
+// ServerVersion returns the version of the journal in a database of PostgreSQL, 0 if there is none.
+func ServerVersion(ctx context.Context, db earshot.View) (version int, err error) {
+	there, err := Exists(ctx, db, "SELECT 1 FROM pg_tables WHERE schemaname = current_schema() AND tablename = 'versions'")
+	if err == nil && there {
+		err = db.QueryRowContext(ctx, "SELECT version FROM versions WHERE name = ?", versionName).Scan(&version)
+	}
+	return version, err
+}
+
+// CreateOnServer makes the tables in a database of PostgreSQL that has none, in one step. One of
+// another version is refused.
+func CreateOnServer(ctx context.Context, db *sql.DB, name string) error {
+	return InTransaction(ctx, db, func(tx *sql.Tx) error {
+		has, err := ServerVersion(ctx, tx)
+		if err != nil || has > 0 {
+			return errors.Join(err, CheckVersion(name, has))
+		}
+		return errors.Join(CreateTables(ctx, tx), SetVersion(ctx, tx, versionName, Version))
+	})
+}
+
 // CheckFileVersion returns an error if the file at path is a journal of another version. It only
 // reads, because a connection that writes would move the log beside the file into it. Anything else
 // that is wrong with the file is found when it is opened for writing.
@@ -181,7 +202,7 @@ const traceMark = "unpurged"
 
 // MarkTraces notes that something has been deleted whose traces may be in the file.
 func MarkTraces(ctx context.Context, tx *sql.Tx) error {
-	_, err := tx.ExecContext(ctx, "INSERT INTO versions (name, version) VALUES (?, 1) ON CONFLICT (name) DO UPDATE SET version = version + 1", traceMark)
+	_, err := tx.ExecContext(ctx, "INSERT INTO versions (name, version) VALUES (?, 1) ON CONFLICT (name) DO UPDATE SET version = versions.version + 1", traceMark)
 	return err
 }
 
@@ -194,5 +215,11 @@ func TraceMark(ctx context.Context, db earshot.View) (mark int, err error) {
 // ClearTraces removes the mark, from a file that has no traces.
 func ClearTraces(ctx context.Context, db *sql.DB) error {
 	_, err := db.ExecContext(ctx, "DELETE FROM versions WHERE name = ?", traceMark)
+	return err
+}
+
+// ClearMark removes the mark unless it has risen since it was read.
+func ClearMark(ctx context.Context, tx *sql.Tx, mark int) error {
+	_, err := tx.ExecContext(ctx, "DELETE FROM versions WHERE name = ? AND version = ?", traceMark, mark)
 	return err
 }

@@ -1,0 +1,146 @@
+package postgres
+
+import (
+	"context"
+	"crypto/rand"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+const (
+	// patience is how long a connection is tried for again that had been there: longer than a standby
+	// takes to become the server that can be written to.
+	patience = 20 * time.Second
+
+	// firstDelay and longestDelay are the pauses between two attempts.
+	firstDelay   = 50 * time.Millisecond
+	longestDelay = time.Second
+
+	// connectTimeout is how long one server may take to accept a connection.
+	connectTimeout = 5 * time.Second
+
+	// lockAttempts is how often the lock of the database is tried for, with firstDelay in between: the
+	// server needs a moment to end a session.
+	lockAttempts = 40
+
+	// lockKey is the key of the lock by which a daemon owns the database: "earshot" in ASCII.
+	lockKey = 0x65617273686f74
+)
+
+// A Connector makes connections to the database of a URL. It is safe for concurrent use.
+type Connector struct {
+	Name string // of the database and its hosts, without the password
+
+	config     *pgx.ConnConfig
+	owner      bool
+	translator *translator
+	reached    atomic.Bool // there was a connection
+}
+
+// NewConnector returns a connector for a URL, which begins with postgres:// and may name several hosts:
+// connections are made to the one that can be written to. Its errors do not repeat the URL.
+func NewConnector(url string) (*Connector, error) {
+	if !strings.HasPrefix(url, "postgres://") && !strings.HasPrefix(url, "postgresql://") {
+		return nil, errors.New("it does not begin with postgres://")
+	}
+	config, err := pgx.ParseConfig(url)
+	if err != nil {
+		return nil, errors.New("it is not the URL of a database, such as postgres://user:password@host/earshot")
+	}
+	hosts := []string{config.Host}
+	for _, f := range config.Fallbacks {
+		if f.Host != hosts[len(hosts)-1] {
+			hosts = append(hosts, f.Host)
+		}
+	}
+	if config.ConnectTimeout == 0 {
+		config.ConnectTimeout = connectTimeout
+	}
+	config.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsReadWrite
+	config.RuntimeParams["search_path"] = "earshot"
+	config.RuntimeParams["application_name"] = "earshot " + rand.Text()
+	return &Connector{Name: fmt.Sprintf("the database %s on %s", config.Database, strings.Join(hosts, ", ")), config: config, translator: &translator{kept: map[string][]statement{}}}, nil
+}
+
+// OpenReaders returns the database for at most as many connections.
+func (c *Connector) OpenReaders(connections int) *sql.DB {
+	db := sql.OpenDB(c)
+	db.SetMaxOpenConns(connections)
+	db.SetMaxIdleConns(connections)
+	return db
+}
+
+// OpenWriter returns the database for the one connection that writes. It has the lock of the database,
+// so that whoever can write owns it.
+func (c *Connector) OpenWriter() *sql.DB {
+	w := &Connector{Name: c.Name, config: c.config, owner: true, translator: c.translator}
+	return w.OpenReaders(1)
+}
+
+// Driver implements [driver.Connector].
+func (c *Connector) Driver() driver.Driver { return nil }
+
+// Connect implements [driver.Connector].
+func (c *Connector) Connect(ctx context.Context) (driver.Conn, error) {
+	end := time.Now().Add(patience)
+	for delay := firstDelay; ; delay = min(2*delay, longestDelay) {
+		found, err := c.connect(ctx)
+		if err == nil {
+			c.reached.Store(true)
+			return found, nil
+		}
+		if !c.reached.Load() || !isLost(err) || time.Now().After(end) {
+			return nil, err
+		}
+		select {
+		case <-time.After(delay):
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+	}
+}
+
+// connect makes a connection, and takes the lock if it is the owner's.
+func (c *Connector) connect(ctx context.Context) (driver.Conn, error) {
+	found, err := pgx.ConnectConfig(ctx, c.config)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrLost, err)
+	}
+	made := &conn{pg: found, ctx: context.WithoutCancel(ctx), translator: c.translator, used: time.Now()}
+	if c.owner {
+		if err := lock(ctx, found); err != nil {
+			return nil, errors.Join(err, made.Close())
+		}
+	}
+	return made, nil
+}
+
+// lock takes the lock of the database. A session of the same daemon whose end the server has not
+// noticed is ended first, so that nothing is committed there any more.
+func lock(ctx context.Context, c *pgx.Conn) error {
+	for range lockAttempts {
+		var ours bool
+		if err := c.QueryRow(ctx, "SELECT pg_try_advisory_lock($1)", int64(lockKey)).Scan(&ours); err != nil || ours {
+			return err
+		}
+		_, err := c.Exec(ctx, `SELECT pg_terminate_backend(a.pid) FROM pg_locks l JOIN pg_stat_activity a ON a.pid = l.pid
+			WHERE l.locktype = 'advisory' AND a.datname = current_database() AND a.application_name = current_setting('application_name') AND a.pid <> pg_backend_pid()`)
+		if err != nil {
+			return err
+		}
+		select {
+		case <-time.After(firstDelay):
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+	return ErrOwned
+}

@@ -1,0 +1,18 @@
+package postgres
+
+import "database/sql/driver"
+
+// A Statement is a translated one.
+type Statement struct {
+	Text string
+	Args []int
+}
+
+// Translate translates statements for some values.
+func Translate(text string, args []driver.NamedValue) (all []Statement, err error) {
+	found, err := translate(text, args)
+	for _, s := range found {
+		all = append(all, Statement{s.text, s.args})
+	}
+	return all, err
+}

@@ -1,0 +1,112 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"earshot/store/journal"
+	"earshot/store/postgres"
+	"earshot/store/views"
+)
+
+// openServer opens the journal in a database of PostgreSQL. The directory is locked already, for what
+// others keep there; the connection that writes has the lock of the database.
+func (s *Store) openServer(ctx context.Context, c Config) error {
+	server, err := postgres.NewConnector(c.URL.Reveal())
+	if err != nil {
+		return fmt.Errorf("opening the journal: store.url: %w", err)
+	}
+	s.archive.server = server
+	s.views.Index.Server = true
+	db := server.OpenWriter()
+	err = s.views.CheckNames()
+	if err == nil {
+		err = postgres.Install(ctx, db)
+	}
+	if err == nil {
+		err = journal.CreateOnServer(ctx, db, server.Name)
+	}
+	if err == nil {
+		err = s.views.Refresh(ctx, db, s.archive.log, s.progress)
+	}
+	if err != nil {
+		if ctx.Err() != nil {
+			err = context.Cause(ctx)
+		}
+		return errors.Join(fmt.Errorf("opening the journal: %w", s.archive.explain(err)), db.Close())
+	}
+	s.start(ctx, db, server.OpenReaders(journal.MaxReaders))
+	return nil
+}
+
+// openServerReader is OpenReader for a database of PostgreSQL.
+func openServerReader(ctx context.Context, c Config, path string) (*Archive, error) {
+	server, err := postgres.NewConnector(c.URL.Reveal())
+	if err != nil {
+		return nil, fmt.Errorf("opening the journal: store.url: %w", err)
+	}
+	own := views.New(0)
+	own.Index.Server = true
+	a := &Archive{path: path, server: server, index: own.Index}
+	a.pool.Store(server.OpenReaders(journal.MaxReaders))
+	if err := a.checkVersions(ctx, own); err != nil {
+		return nil, errors.Join(err, a.Close())
+	}
+	return a, nil
+}
+
+// name returns what errors call the journal.
+func (a *Archive) name() string {
+	if a.server != nil {
+		return a.server.Name
+	}
+	return a.path
+}
+
+// explain returns the error that says what to do about one of a statement.
+func (a *Archive) explain(err error) error {
+	if a.server == nil {
+		return journal.Explain(a.path, err)
+	}
+	why := postgres.Reason(err)
+	switch {
+	case errors.Is(err, postgres.ErrOwned):
+		return &ErrLocked{Directory: a.name()}
+	case errors.Is(err, journal.ErrAltered):
+		return fmt.Errorf("%w: %s: restore it with the tools of PostgreSQL: %w", ErrDamaged, a.name(), err)
+	case why == "":
+		return err
+	case errors.Is(err, postgres.ErrLost):
+		return &serverError{a.name() + ": " + why, []error{ErrFull, postgres.ErrLost}}
+	}
+	return &serverError{a.name() + ": " + why, []error{ErrFull}}
+}
+
+// A serverError says what is wrong with a server, and what to do. It leaves out what the server says,
+// which may repeat a value.
+type serverError struct {
+	text  string
+	kinds []error
+}
+
+func (e *serverError) Error() string   { return e.text }
+func (e *serverError) Unwrap() []error { return e.kinds }
+
+// vacuum removes the traces of what was deleted from the tables, if there are any. Its caller is the only
+// one that removes traces.
+func (s *Store) vacuum(ctx context.Context) error {
+	s.cleaning.begin()
+	defer s.cleaning.over()
+	mark, err := journal.TraceMark(ctx, s.archive.db())
+	if err != nil || mark == 0 {
+		return s.archive.failed(ctx, err)
+	}
+	if err := postgres.Vacuum(ctx, s.archive.db()); err != nil {
+		return s.archive.failed(ctx, err)
+	}
+	return s.write.whole(ctx, func(ctx context.Context, tx *sql.Tx) (bool, error) {
+		return false, journal.ClearMark(ctx, tx, mark)
+	})
+}
