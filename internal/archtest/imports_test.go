@@ -54,6 +54,8 @@ var may = map[string]string{
 	"internal/codec":                 "internal/audio internal/helper",
 	"bus":                            "internal/mailbox",
 	"bus/...":                        "bus internal/field internal/helper internal/mailbox satellite", // whose rights it keeps
+	"cluster":                        "bus",
+	"internal/testkit/history":       "",
 	"satellite/...":                  ". bus internal/audio internal/codec internal/field internal/helper internal/mailbox internal/sound/... internal/supervise",
 	"internal/playback/...":          ". internal/audio internal/sound models/tts",
 	"internal/discord":               "", // only a comment, no code
@@ -130,6 +132,7 @@ var tried = map[string]string{
 	"executive/task":      "store",
 	"executive/schedule":  "store",
 	"participants/agents": "store",
+	"cluster":             "internal/testkit/pgtest store/postgres", // which has the leases
 	"store":               "executive/memory executive/remind executive/schedule executive/task internal/testkit/pgtest participants/agents", // whose tables it keeps
 
 	"models/neural":       "internal/audio models/stt models/tts", // whose clients it has
