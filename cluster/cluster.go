@@ -16,9 +16,11 @@
 package cluster
 
 import (
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"regexp"
+	"strings"
 	"time"
 )
 
@@ -49,13 +51,17 @@ func (e *HeldError) Error() string {
 	return fmt.Sprintf("%s is held by %s for another %v", e.Room, e.Owner, e.Left.Round(time.Millisecond))
 }
 
-// namePattern is what the name of a member may look like, since it is a word of a subject and is
-// shown to people.
-var namePattern = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,31}$`)
+// idPattern is what the ID of a member may look like, and the name before the dot, which is a word of
+// a subject and is shown to people.
+var idPattern = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,31}\.[a-z0-9]{1,32}$`)
 
-// CheckName says what is wrong with the name of a member.
-func CheckName(name string) error {
-	if !namePattern.MatchString(name) {
+// NewID returns an ID for a member that starts now, which is what leases belong to. A name has 1 to 32
+// small letters, digits and hyphens.
+func NewID(name string) string { return name + "." + strings.ToLower(rand.Text()) }
+
+// CheckID says what is wrong with the ID of a member.
+func CheckID(id string) error {
+	if !idPattern.MatchString(id) {
 		return errors.New("the name of a daemon has 1 to 32 small letters, digits and hyphens, such as attic")
 	}
 	return nil

@@ -79,8 +79,11 @@ func (l *Lease) Valid() bool {
 func (l *Lease) Lost() <-chan struct{} { return l.lost }
 
 // OpenLeases makes the table of leases if it is missing, in the first schema of the database's search
-// path. The database is one of package store/postgres.
+// path. The database is one of package store/postgres, and owner an ID as [NewID] makes them.
 func OpenLeases(ctx context.Context, db *sql.DB, owner string) (*Leases, error) {
+	if err := CheckID(owner); err != nil {
+		return nil, err
+	}
 	tx, err := db.BeginTx(ctx, nil)
 	if err != nil {
 		return nil, fmt.Errorf("opening the leases: %w", err)

@@ -132,7 +132,7 @@ var tried = map[string]string{
 	"executive/task":      "store",
 	"executive/schedule":  "store",
 	"participants/agents": "store",
-	"cluster":             "internal/testkit/pgtest store/postgres", // which has the leases
+	"cluster":             "internal/testkit/pgtest store/postgres",                                                                          // which has the leases
 	"store":               "executive/memory executive/remind executive/schedule executive/task internal/testkit/pgtest participants/agents", // whose tables it keeps
 
 	"models/neural":       "internal/audio models/stt models/tts", // whose clients it has
@@ -155,6 +155,7 @@ var doubles = []string{
 	"internal/playback/playbacktest",
 	"internal/sound/soundtest",
 	"internal/testkit",
+	"internal/testkit/history",
 	"internal/testkit/pgtest",
 	"internal/terminal/terminaltest",
 	"internal/scenetest",
