@@ -135,7 +135,7 @@ func (m *Member) hear(msg bus.Message) {
 	if changed {
 		m.Log.Info("a member came or went", "member", b.Name())
 	}
-	if len(b.Given) > 0 {
+	if len(b.Given) > 0 || b.Drains { // there may be something to take
 		m.poke()
 	}
 }
