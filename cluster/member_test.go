@@ -277,7 +277,7 @@ func (h *house) taken(room, by, from string) {
 	if lease := last.serves[room]; lease != nil {
 		h.t.Errorf("%s takes %s from %s, which serves it, and whose lease it holds valid: %v", by, room, from, lease.Valid())
 	}
-	if silent := time.Since(last.last[room]); silent < cluster.Margin/2 {
+	if silent := time.Since(last.last[room]); silent < 150*time.Millisecond {
 		h.t.Errorf("%s takes %s from %s, which fell silent only %v before", by, room, from, silent)
 	}
 }
