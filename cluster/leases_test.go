@@ -180,12 +180,13 @@ func testCheckFence(t *testing.T, server *pgtest.Server) {
 	if _, err := db.ExecContext(t.Context(), "CREATE TABLE said (room TEXT, fence BIGINT)"); err != nil {
 		t.Fatal(err)
 	}
-	say := func(l *cluster.Lease) (commit func() error) {
+	say := func(l *cluster.Lease) (*sql.Tx, error) { // until it is committed
 		t.Helper()
 		tx, err := db.BeginTx(context.WithoutCancel(t.Context()), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
+		t.Cleanup(func() { _ = tx.Rollback() })
 		if err := cluster.CheckFence(t.Context(), tx, l.Room, l.Owner, l.Fence); err != nil {
 			t.Fatal(err)
 		}
@@ -194,19 +195,16 @@ func testCheckFence(t *testing.T, server *pgtest.Server) {
 			var n int64
 			err = tx.QueryRowContext(t.Context(), "SELECT count(*) FROM said").Scan(&n)
 		}
-		return func() error {
-			if err != nil {
-				_ = tx.Rollback()
-				return err
-			}
-			return tx.Commit()
-		}
+		return tx, err
 	}
 
 	old := acquire(t, a, "parlour")
-	commit := say(old)
-	if err := a.Renew(t.Context()); err != nil { // waits for nothing
-		t.Errorf("renewing while something is committed: %v", err)
+	tx, err := say(old)
+	if err == nil {
+		err = a.Renew(t.Context()) // waits for nothing
+	}
+	if err != nil {
+		t.Fatalf("something is said, and the lease renewed: %v", err)
 	}
 	taken := make(chan *cluster.Lease, 1)
 	go func() {
@@ -217,21 +215,29 @@ func testCheckFence(t *testing.T, server *pgtest.Server) {
 		}
 		taken <- l
 	}()
-	testkit.Receive(t, testkit.Patience, "the owner's end", old.Lost())
-	if err := commit(); err != nil {
+	testkit.Await(t, testkit.Patience, "the change of hands waits for the commit", func() bool {
+		var n int64
+		if err := tx.QueryRowContext(t.Context(), "SELECT count(*) FROM pg_locks WHERE NOT granted").Scan(&n); err != nil {
+			t.Fatal(err)
+		}
+		return n > 0
+	})
+	if err := tx.Commit(); err != nil {
 		t.Errorf("a commit that was under way: %v", err)
 	}
 	next := testkit.Receive(t, testkit.Patience, "the lease", taken)
-	if err := say(old)(); !cluster.IsFenced(err) {
+	if _, err := say(old); !cluster.IsFenced(err) {
 		t.Errorf("the old owner says something: %v", err)
 	}
-	if err := say(next)(); err != nil {
+	if tx, err = say(next); err == nil {
+		err = tx.Commit()
+	}
+	if err != nil {
 		t.Errorf("the new owner says something: %v", err)
 	}
 
 	// In a transaction without a query the commit is what fails.
-	tx, err := db.BeginTx(t.Context(), nil)
-	if err == nil {
+	if tx, err = db.BeginTx(t.Context(), nil); err == nil {
 		err = cluster.CheckFence(t.Context(), tx, "parlour", "a.1", old.Fence)
 	}
 	if err == nil {
@@ -242,9 +248,12 @@ func testCheckFence(t *testing.T, server *pgtest.Server) {
 	}
 
 	// An owner that stands still in a transaction does not keep the room.
-	still := say(next)
+	still, err := say(next)
+	if err != nil {
+		t.Fatal(err)
+	}
 	acquired := acquire(t, leases(t, open(t, url), "b.1")[0], "parlour")
-	if err := still(); err == nil {
+	if err := still.Commit(); err == nil {
 		t.Error("a transaction is committed that stood still while its room was taken")
 	}
 	if acquired.Fence <= next.Fence {
