@@ -22,7 +22,7 @@ type Config struct {
 	// URL is that of a database of PostgreSQL that holds the journal instead of the directory, which
 	// then holds only what others keep there. It begins with postgres://. With several hosts, the one
 	// that can be written to is used.
-	URL field.Secret `yaml:"url"`
+	URL field.Secret `yaml:"url,omitempty"`
 
 	// Retention says how long events are kept.
 	Retention Retention `yaml:"retention,omitempty"`
@@ -76,6 +76,14 @@ type Meter interface {
 
 // DefaultConfig returns the configuration for a file without this section.
 func DefaultConfig() Config { return Config{Retention: Retention{Overheard: 24}} }
+
+// Place returns where the journal is, for people: without a password.
+func (c Config) Place() string {
+	if server, err := postgres.NewConnector(c.URL.Reveal()); err == nil {
+		return server.Name
+	}
+	return c.Directory
+}
 
 // Validate reports every fault in c, not only the first.
 func (c Config) Validate() error {

@@ -43,6 +43,7 @@ func (s *Store) mend(ctx context.Context, why error) {
 // replaceDamaged replaces the file, and returns what to report.
 func (s *Store) replaceDamaged(ctx context.Context, why error) (notice earshot.Notice, err error) {
 	path, now := s.archive.path, s.now()
+	s.editor.Forget()
 	s.editor.Above = max(s.editor.Above, salvage.Highest(ctx, s.archive.db()))
 	_ = s.write.db.Close() // closing may fail because of the damage
 	if notice, err = salvage.Repair(ctx, path, now, why); err == nil {

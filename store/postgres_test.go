@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -18,7 +19,7 @@ import (
 	"earshot/executive/schedule"
 	"earshot/executive/task"
 	"earshot/internal/field"
-	"earshot/internal/search"
+	"earshot/internal/testkit"
 	"earshot/internal/testkit/pgtest"
 	directory "earshot/participants/agents"
 	"earshot/store"
@@ -315,5 +316,154 @@ func TestPostgresAnswersAsTheFile(t *testing.T) {
 	}
 }
 
-var _ = bytes.Equal
-var _ = search.Parse
+// TestExportBetween: what is exported from either can be imported into the other, and is the same then.
+func TestExportBetween(t *testing.T) {
+	server := pgtest.Start(t)
+	s := &script{Rand: rand.New(rand.NewPCG(7, 1))}
+	fresh := func(url string) *store.Store {
+		return open(t, store.Config{Projections: tables, URL: field.Secret(url), NewID: numbers("new")})
+	}
+	first := fresh("")
+	for range 200 {
+		_, _ = first.Append(t.Context(), s.event()) // some of them refer to nothing
+	}
+	if _, err := first.Forget(t.Context(), store.Selection{Events: s.ids[20:30]}, nil); err != nil {
+		t.Fatal(err)
+	}
+	database, second := fresh(server.Database(t)), fresh("")
+	for _, step := range []struct{ from, to *store.Store }{{first, database}, {database, second}} {
+		for _, added := range []bool{true, false} {
+			done, err := step.to.Import(t.Context(), bytes.NewReader(exported(t, step.from)), false)
+			if err != nil || done.Added > 0 != added {
+				t.Fatalf("imported %d events, %v", done.Added, err)
+			}
+		}
+	}
+	for name, question := range questions(t, s) {
+		agree(t, name, second, database, question)
+	}
+	agree(t, "Export", first, database, questions(t, s)["Export"])
+}
+
+// TestNoByteIsLeftOnTheServer: of what was forgotten, once it was cleaned and the server has let go of its
+// log, no byte is left in any of its files.
+func TestNoByteIsLeftOnTheServer(t *testing.T) {
+	server := pgtest.Start(t, "wal_recycle=off", "autovacuum=off")
+	s := open(t, store.Config{Projections: tables, URL: field.Secret(server.Database(t))})
+	word := "xylographer"
+	var secret []earshot.Event
+	for i := range 40 {
+		add(t, s, said(earshot.Text(fmt.Sprintf("nothing special %d", i))))
+		e := said(earshot.Text(fmt.Sprintf("the %s %s%d", word, word, i)))
+		if i%2 == 0 {
+			e.Body = earshot.Reminder{Act: earshot.Created, Due: began, Text: earshot.Text(word)}
+			e.To = []earshot.ParticipantID{"ann"}
+		}
+		secret = append(secret, add(t, s, e)...)
+	}
+	add(t, s, earshot.Event{Room: earshot.Desk, From: secret[1].From, Author: "ann", Visibility: secret[1].Visibility, Body: earshot.Revision{Of: secret[1].ID, Text: "nothing any more"}})
+	var ids []earshot.EventID
+	for _, e := range secret {
+		ids = append(ids, e.ID)
+	}
+	server.Query(t, "postgres", "CHECKPOINT")
+	if len(traces(t, server.Dir, []string{word})) == 0 {
+		t.Error("the word is nowhere even before it is forgotten")
+	}
+	if _, err := s.Forget(t.Context(), store.Selection{Events: ids[2:]}, nil); err != nil {
+		t.Fatal(err)
+	}
+	must(t, s.Clean(t.Context()))
+	_, err := s.Delete(t.Context(), ids[0]) // the rest
+	must(t, err)
+	must(t, s.Clean(t.Context()))
+	if marked, err := s.Marked(t.Context()); marked || err != nil {
+		t.Errorf("when it is clean, there is a mark: %v, %v", marked, err)
+	}
+	for range 2 {
+		server.Query(t, "postgres", "SELECT pg_switch_wal()")
+		server.Query(t, "postgres", "CHECKPOINT")
+	}
+	if left := traces(t, server.Dir, testkit.Forms(word)); len(left) > 0 {
+		t.Errorf("there is left: %v", left)
+	}
+}
+
+// TestServerFaults: each fault of a server says what to do, and none the password.
+func TestServerFaults(t *testing.T) {
+	server := pgtest.Start(t)
+	const password = "hunter2"
+	with := func(url string) field.Secret {
+		return field.Secret(strings.Replace(url, "earshot@", "earshot:"+password+"@", 1))
+	}
+	used := with(server.Database(t))
+	first := open(t, store.Config{URL: used})
+	add(t, first, said("hello"))
+	newer := server.Database(t)
+	must(t, func() error {
+		s, err := store.Open(t.Context(), store.Config{Directory: t.TempDir(), URL: with(newer)})
+		return errors.Join(err, s.Close())
+	}())
+	server.Query(t, nameOf(newer), "UPDATE earshot.versions SET version = 99 WHERE name = 'journal'")
+	server.Query(t, "postgres", "CREATE DATABASE english TEMPLATE template0 LOCALE_PROVIDER icu ICU_LOCALE 'en'")
+	standby := server.Standby(t)
+	for _, tt := range []struct {
+		name string
+		url  field.Secret
+		is   error
+		want string
+	}{
+		{"owned", used, new(store.ErrLocked), "in use by another earshot"},
+		{"a newer version", with(newer), store.ErrOther, "newer earshot"},
+		{"a standby", with(pgtest.URL(nameOf(string(used)), standby)), store.ErrFull, "promote it"},
+		{"nobody there", with(strings.Replace(server.Database(t), "pg", "gp", 1)), store.ErrFull, "start it"},
+		{"no such database", with(pgtest.URL("none", server)), store.ErrFull, "createdb"},
+		{"another order", with(pgtest.URL("english", server)), store.ErrFull, "--locale C"},
+		{"not a URL", "mysql://" + password, nil, "postgres://"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s, err := store.Open(t.Context(), store.Config{Directory: t.TempDir(), URL: tt.url})
+			if err == nil {
+				must(t, s.Close())
+				t.Fatal("it was opened")
+			}
+			is := tt.is == nil || errors.Is(err, tt.is)
+			if locked := new(store.ErrLocked); tt.is != nil && !is {
+				is = errors.As(err, &locked)
+			}
+			if !is || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), password) {
+				t.Errorf("the error is %v, want %v: %s", err, tt.is, tt.want)
+			}
+		})
+	}
+	t.Run("changed by somebody", func(t *testing.T) {
+		server.Query(t, nameOf(string(used)), "UPDATE earshot.journal SET payload = replace(payload, 'hello', 'hallo')")
+		if _, err := first.For(everybody).Last(t.Context(), nil, 1); !errors.Is(err, store.ErrDamaged) || !strings.Contains(err.Error(), "restore it") {
+			t.Errorf("the error is %v, want ErrDamaged", err)
+		}
+	})
+	t.Run("no backup of a file", func(t *testing.T) {
+		archive, err := store.OpenReader(t.Context(), store.Config{URL: used})
+		must(t, err)
+		defer archive.Close()
+		if err := archive.Backup(t.Context(), t.TempDir()+"/backup"); !errors.Is(err, errors.ErrUnsupported) || !strings.Contains(err.Error(), "pg_dump") {
+			t.Errorf("the error is %v, want that pg_dump does it", err)
+		}
+	})
+	t.Run("no restore into it", func(t *testing.T) {
+		if _, err := store.Restore(t.Context(), store.Config{Directory: t.TempDir(), URL: used}, "backup", true); !errors.Is(err, errors.ErrUnsupported) {
+			t.Errorf("the error is %v, want that earshot import does it", err)
+		}
+	})
+	t.Run("nothing to read", func(t *testing.T) {
+		if _, err := store.OpenReader(t.Context(), store.Config{URL: with(server.Database(t))}); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("the error is %v, want ErrNotExist", err)
+		}
+	})
+}
+
+// nameOf returns the name of the database of a URL.
+func nameOf(url string) string {
+	_, name, _ := strings.Cut(strings.Split(url, "?")[0], "@/")
+	return name
+}

@@ -52,6 +52,9 @@ const maxErased = 500
 // are erased in the existing journal are erased in the restored one too. A crash at any moment
 // leaves one of the two in place.
 func Restore(ctx context.Context, c Config, file string, instead bool) (r Restoration, err error) {
+	if c.URL != "" {
+		return r, fmt.Errorf("restoring into a database: %w: use pg_restore, or earshot import", errors.ErrUnsupported)
+	}
 	directory, now := c.Directory, time.Now()
 	if c.Now != nil {
 		now = c.Now()

@@ -3,9 +3,12 @@ package store
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
+	"time"
 
+	"earshot"
 	"earshot/store/journal"
 	"earshot/store/postgres"
 	"earshot/store/views"
@@ -70,29 +73,18 @@ func (a *Archive) explain(err error) error {
 	if a.server == nil {
 		return journal.Explain(a.path, err)
 	}
-	why := postgres.Reason(err)
-	switch {
+	switch e, is := errors.AsType[*postgres.Error](err); {
 	case errors.Is(err, postgres.ErrOwned):
 		return &ErrLocked{Directory: a.name()}
 	case errors.Is(err, journal.ErrAltered):
 		return fmt.Errorf("%w: %s: restore it with the tools of PostgreSQL: %w", ErrDamaged, a.name(), err)
-	case why == "":
-		return err
-	case errors.Is(err, postgres.ErrLost):
-		return &serverError{a.name() + ": " + why, []error{ErrFull, postgres.ErrLost}}
+	case errors.Is(err, driver.ErrBadConn):
+		return fmt.Errorf("%w: %s: it does not answer: start it, or correct store.url", ErrFull, a.name())
+	case is:
+		return fmt.Errorf("%w: %s: %w", ErrFull, a.name(), e)
 	}
-	return &serverError{a.name() + ": " + why, []error{ErrFull}}
+	return err
 }
-
-// A serverError says what is wrong with a server, and what to do. It leaves out what the server says,
-// which may repeat a value.
-type serverError struct {
-	text  string
-	kinds []error
-}
-
-func (e *serverError) Error() string   { return e.text }
-func (e *serverError) Unwrap() []error { return e.kinds }
 
 // vacuum removes the traces of what was deleted from the tables, if there are any. Its caller is the only
 // one that removes traces.
@@ -109,4 +101,34 @@ func (s *Store) vacuum(ctx context.Context) error {
 	return s.write.whole(ctx, func(ctx context.Context, tx *sql.Tx) (bool, error) {
 		return false, journal.ClearMark(ctx, tx, mark)
 	})
+}
+
+// askAgain is the pause before a server that did not answer is asked again.
+const askAgain = time.Second
+
+// wasKept reports whether an event was kept in a commit in which the connection was lost, as why says. It
+// asks on the connection that writes: when that has the lock of the database, the lost one can commit
+// nothing any more. It returns why if the event was not kept, and an [ErrInDoubt] if ctx ends first.
+func (s *Store) wasKept(ctx context.Context, id earshot.EventID, why error) (is bool, err error) {
+	for {
+		err = s.write.whole(ctx, func(ctx context.Context, tx *sql.Tx) (_ bool, err error) {
+			is, err = journal.Exists(ctx, tx, "SELECT 1 FROM journal WHERE id = ?", id)
+			return false, err
+		})
+		if err == nil {
+			return is, why
+		}
+		wait := time.NewTimer(askAgain)
+		defer wait.Stop()
+		select {
+		case <-wait.C:
+		case <-ctx.Done():
+			return false, fmt.Errorf("%w: %w", ErrInDoubt, context.Cause(ctx))
+		case <-s.write.quit:
+			return false, fmt.Errorf("%w: %w", ErrInDoubt, ErrClosed)
+		}
+		if !errors.Is(err, postgres.ErrLost) {
+			return false, fmt.Errorf("%w: %w", ErrInDoubt, err)
+		}
+	}
 }

@@ -42,6 +42,7 @@ import (
 	"earshot"
 	"earshot/store/edit"
 	"earshot/store/journal"
+	"earshot/store/postgres"
 	"earshot/store/retention"
 	"earshot/store/salvage"
 	"earshot/store/views"
@@ -265,6 +266,12 @@ func (s *Store) Close() error {
 func (s *Store) Do(ctx context.Context, decide func(earshot.View) ([]earshot.Event, error)) ([]earshot.Event, error) {
 	var stored, fresh []earshot.Event
 	err := s.write.do(ctx, func(ctx context.Context, tx *sql.Tx) (changed bool, err error) {
+		defer func() {
+			if err != nil {
+				s.editor.Forget()
+			}
+		}()
+		fresh = nil
 		events, err := decide(view{tx})
 		if err != nil {
 			return false, err
@@ -276,28 +283,36 @@ func (s *Store) Do(ctx context.Context, decide func(earshot.View) ([]earshot.Eve
 			if stored[i], added, err = s.editor.Add(ctx, tx, e); err != nil {
 				return false, err
 			}
-			changed = changed || added
-			if added && s.meter != nil {
+			if added {
 				fresh = append(fresh, stored[i])
 			}
 		}
-		return changed, nil
+		return len(fresh) > 0, nil
 	})
+	if errors.Is(err, postgres.ErrLost) && len(fresh) > 0 { // perhaps in the commit
+		var kept bool
+		if kept, err = s.wasKept(ctx, fresh[0].ID, err); kept {
+			err = nil
+		}
+	}
 	if err != nil {
 		return nil, err
 	}
-	for _, e := range fresh {
-		s.meter.Kept(e)
+	if s.meter != nil {
+		for _, e := range fresh {
+			s.meter.Kept(e)
+		}
 	}
 	return stored, nil
 }
 
 // Append adds events in one step, as [Store.Do] does. Events that could not be added because the
-// file is damaged are added once it is mended.
+// file is damaged are added once it is mended, and those that could not because the connection to the
+// server was lost are added by the next one.
 func (s *Store) Append(ctx context.Context, events ...earshot.Event) ([]earshot.Event, error) {
 	these := func(earshot.View) ([]earshot.Event, error) { return events, nil }
 	stored, err := s.Do(ctx, these)
-	if errors.Is(err, ErrDamaged) {
+	if errors.Is(err, ErrDamaged) || errors.Is(err, postgres.ErrLost) {
 		stored, err = s.Do(ctx, these)
 	}
 	return stored, err
@@ -340,6 +355,9 @@ const (
 // ended wakes the readers, and reports the faults that begin or end with a commit.
 func (s *Store) ended(changed bool, errs []error) {
 	full := false
+	if len(errs) > 0 {
+		s.editor.Forget()
+	}
 	for _, err := range errs {
 		s.damaged(err)
 		if errors.Is(err, ErrFull) {

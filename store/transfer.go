@@ -43,6 +43,7 @@ func (s *Store) Import(ctx context.Context, from io.ReadSeeker, dry bool) (Impor
 	var done Import
 	rehearsed := errors.New("it was only tried")
 	err = s.write.do(context.WithoutCancel(ctx), func(_ context.Context, tx *sql.Tx) (_ bool, err error) {
+		defer s.editor.Forget() // which has not added them
 		if done, err = transfer.Import(ctx, tx, s.editor, from); err != nil {
 			return false, err
 		}

@@ -214,7 +214,9 @@
 // [earshot/store/index] the words in it, and [earshot/store/views] all the tables that are made from
 // it. [earshot/store/edit] adds, revises and erases events, and [earshot/store/retention] says which
 // are old, or were only overheard. [earshot/store/transfer] writes and reads exports,
-// [earshot/store/backup] copies, and [earshot/store/salvage] reads what is left of a damaged file.
+// [earshot/store/backup] copies, and [earshot/store/salvage] reads what is left of a damaged file. [earshot/store/postgres] is the
+// driver by which the same statements run in a database of PostgreSQL instead;
+// [earshot/internal/testkit/pgtest] runs that for tests.
 //
 // # The door
 //

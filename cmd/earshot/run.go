@@ -195,7 +195,7 @@ func (a *app) open(d *daemon.Daemon, looks []probe.Engine, senses []probe.Findin
 		d.Health().NoteFinding(f)
 		d.AddWorking(f.Thing) // as long as it is not known to be at fault
 	}
-	findings = append(findings, probe.Finding{Thing: "journal", Works: true, Text: config.ShortPath(d.Config().Store.Directory)})
+	findings = append(findings, probe.Finding{Thing: "journal", Works: true, Text: config.ShortPath(d.Config().Store.Place())})
 	d.AddWorking("journal")
 	if a.console(d.Config()) {
 		findings = append(findings, probe.Finding{Thing: "console", Works: true, Text: "type here; /help lists what you can ask, /exit leaves"})

@@ -81,7 +81,7 @@ var may = map[string]string{
 	"participants/agents":            ". internal/field language participants", // to find the address that somebody meant
 	"api":                            ". participants",                         // for who somebody is
 	"store":                          ". internal/search",
-	"store/postgres":                 "",
+	"store/postgres":                 "internal/lazyregexp",
 	"store/journal":                  ".", // from here on, each may import some of those above it
 	"store/index":                    ". internal/search store/journal",
 	"store/salvage":                  ". store/journal",

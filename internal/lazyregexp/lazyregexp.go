@@ -32,8 +32,11 @@ func (r *Regexp) compiled() *regexp.Regexp {
 	return r.re
 }
 
-func (r *Regexp) MatchString(s string) bool            { return r.compiled().MatchString(s) }
-func (r *Regexp) FindString(s string) string           { return r.compiled().FindString(s) }
+func (r *Regexp) MatchString(s string) bool  { return r.compiled().MatchString(s) }
+func (r *Regexp) FindString(s string) string { return r.compiled().FindString(s) }
+func (r *Regexp) FindAllStringIndex(s string, n int) [][]int {
+	return r.compiled().FindAllStringIndex(s, n)
+}
 func (r *Regexp) FindStringSubmatch(s string) []string { return r.compiled().FindStringSubmatch(s) }
 func (r *Regexp) ReplaceAllString(src, to string) string {
 	return r.compiled().ReplaceAllString(src, to)

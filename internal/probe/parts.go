@@ -60,7 +60,7 @@ func Models(ctx context.Context, cfg *config.Config, err error) (all []Finding) 
 }
 
 func Journal(ctx context.Context, cfg *config.Config) Finding {
-	f := Finding{Thing: "journal", Text: config.ShortPath(cfg.Store.Directory)}
+	f := Finding{Thing: "journal", Text: config.ShortPath(cfg.Store.Place())}
 	n := 0
 	archive, err := store.OpenReader(ctx, cfg.Store)
 	if err == nil {
@@ -76,7 +76,7 @@ func Journal(ctx context.Context, cfg *config.Config) Finding {
 		f.Works, f.Text = true, fmt.Sprintf("%s, %s checked", f.Text, english.Count(n, "event"))
 	case errors.Is(err, fs.ErrNotExist):
 		f.Works, f.Text = true, "none yet; the first run creates it"
-	case errors.Is(err, store.ErrOther):
+	case errors.Is(err, store.ErrOther) || cfg.Store.URL != "":
 		f.Text = err.Error() // with what to do
 	default:
 		f.Text, f.Cure = err.Error(), "earshot run    (it sets a damaged journal aside and saves what can be read)"

@@ -34,6 +34,8 @@ type Editor struct {
 	Now    func() time.Time       // the time of an event that has none
 	NewID  func() earshot.EventID // the ID of an event that has none
 	Traces func()                 // called when something loses its content, of which the file has traces
+
+	known known
 }
 
 // Add appends e to the journal and updates the views. It returns the event as it is kept, and
@@ -45,15 +47,20 @@ func (d *Editor) Add(ctx context.Context, tx *sql.Tx, e earshot.Event) (earshot.
 	if e.At.IsZero() {
 		e.At = d.Now()
 	}
+	if err := d.known.read(ctx, tx); err != nil {
+		return e, false, err
+	}
 	if e.ID == "" {
 		e.ID = d.NewID()
-	} else if old, err := Find(ctx, tx, e); err == nil || !errors.Is(err, sql.ErrNoRows) {
-		return old, false, err
+	} else if e.ID <= d.known.highest {
+		if old, err := Find(ctx, tx, e); err == nil || !errors.Is(err, sql.ErrNoRows) {
+			return old, false, err
+		}
 	}
 	if b, is := e.Body.(earshot.Revision); is && !slices.Contains(e.Sources, b.Of) {
 		e.Sources = append(slices.Clip(e.Sources), b.Of) // the message that it changes
 	}
-	orphan, err := isAnyErased(ctx, tx, e.Sources)
+	orphan, err := d.isAnyErased(ctx, tx, e.Sources)
 	if err != nil {
 		return e, false, err
 	}
@@ -63,10 +70,14 @@ func (d *Editor) Add(ctx context.Context, tx *sql.Tx, e earshot.Event) (earshot.
 	if e, err = d.Change(ctx, tx, e); err != nil {
 		return e, false, err
 	}
-	e, err = insert(ctx, tx, e, d.Above)
+	r, e, err := journal.Seal(e, max(d.known.last, d.Above)+1)
 	if err != nil {
+		return e, false, fmt.Errorf("keeping an event: %w", err)
+	}
+	if err := journal.Insert(ctx, tx, r, e); err != nil {
 		return e, false, err
 	}
+	d.known.add(e)
 	return e, true, d.Views.Apply(ctx, tx, e)
 }
 
@@ -86,25 +97,49 @@ func Find(ctx context.Context, tx *sql.Tx, e earshot.Event) (earshot.Event, erro
 	return old, nil
 }
 
-func isAnyErased(ctx context.Context, tx *sql.Tx, ids []earshot.EventID) (bool, error) {
-	if len(ids) == 0 {
+func (d *Editor) isAnyErased(ctx context.Context, tx *sql.Tx, ids []earshot.EventID) (bool, error) {
+	if !slices.ContainsFunc(ids, func(id earshot.EventID) bool { return !d.known.whole[id] }) {
 		return false, nil
 	}
 	return journal.Exists(ctx, tx, "SELECT 1 FROM journal WHERE kind = ? AND id IN (SELECT value FROM json_each(?))", earshot.KindErased, journal.JSON(ids))
 }
 
-// insert writes e after the last event of the journal, with a sequence greater than above.
-func insert(ctx context.Context, tx *sql.Tx, e earshot.Event, above int64) (earshot.Event, error) {
-	var last sql.NullInt64
-	if err := tx.QueryRowContext(ctx, "SELECT max(sequence) FROM journal").Scan(&last); err != nil {
-		return e, err
-	}
-	r, e, err := journal.Seal(e, max(last.Int64, above)+1)
-	if err != nil {
-		return e, fmt.Errorf("keeping an event: %w", err)
-	}
-	return e, journal.Insert(ctx, tx, r, e)
+// maxKnown is how many events are known not to be erased: more than a reply is made from.
+const maxKnown = 4096
+
+// known is what an editor knows of its journal without a query, for which a server would take a round
+// trip while somebody waits. Nobody else changes the journal.
+type known struct {
+	valid   bool
+	last    int64                    // the highest sequence
+	highest earshot.EventID          // the highest ID; a higher one is new
+	whole   map[earshot.EventID]bool // some that are not erased
 }
+
+// read reads it, unless it is known.
+func (k *known) read(ctx context.Context, tx *sql.Tx) error {
+	if k.valid {
+		return nil
+	}
+	err := tx.QueryRowContext(ctx, "SELECT coalesce(max(sequence), 0), coalesce((SELECT max(id) FROM journal), '') FROM journal").Scan(&k.last, &k.highest)
+	k.valid, k.whole = err == nil, map[earshot.EventID]bool{}
+	return err
+}
+
+// add notes that an event was added.
+func (k *known) add(e earshot.Event) {
+	if len(k.whole) == maxKnown {
+		clear(k.whole)
+	}
+	if _, gone := e.Body.(earshot.Tombstone); !gone {
+		k.whole[e.ID] = true
+	}
+	k.last, k.highest = e.Sequence, max(k.highest, e.ID)
+}
+
+// Forget has the editor read again what it knows of the journal: after a step that was undone, or
+// changed the journal in another way.
+func (d *Editor) Forget() { d.known = known{} }
 
 // Change applies e to the earlier events that it changes, and returns e as it is kept.
 func (d *Editor) Change(ctx context.Context, tx *sql.Tx, e earshot.Event) (earshot.Event, error) {
@@ -290,6 +325,7 @@ func (d *Editor) erase(ctx context.Context, tx *sql.Tx, n Entry) (journal.Select
 	if err != nil { // nobody will see what is left of the event
 		e = earshot.Event{ID: n.ID, At: time.UnixMilli(n.at), Room: n.room, Body: earshot.Notice{}}
 	}
+	delete(d.known.whole, n.ID)
 	was := journal.Selected(e)
 	was.Sequence, was.Room = n.Sequence, n.room
 	r, e, err := journal.Seal(Erased(e), n.Sequence)

@@ -11,7 +11,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
@@ -39,10 +38,9 @@ const (
 type Connector struct {
 	Name string // of the database and its hosts, without the password
 
-	config     *pgx.ConnConfig
-	owner      bool
-	translator *translator
-	reached    atomic.Bool // there was a connection
+	config  *pgconn.Config
+	owner   bool
+	reached atomic.Bool // there was a connection
 }
 
 // NewConnector returns a connector for a URL, which begins with postgres:// and may name several hosts:
@@ -51,7 +49,7 @@ func NewConnector(url string) (*Connector, error) {
 	if !strings.HasPrefix(url, "postgres://") && !strings.HasPrefix(url, "postgresql://") {
 		return nil, errors.New("it does not begin with postgres://")
 	}
-	config, err := pgx.ParseConfig(url)
+	config, err := pgconn.ParseConfig(url)
 	if err != nil {
 		return nil, errors.New("it is not the URL of a database, such as postgres://user:password@host/earshot")
 	}
@@ -66,8 +64,9 @@ func NewConnector(url string) (*Connector, error) {
 	}
 	config.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsReadWrite
 	config.RuntimeParams["search_path"] = "earshot"
+	config.RuntimeParams["synchronous_commit"] = "on" // what is acknowledged is on the disk, whatever the server's default is
 	config.RuntimeParams["application_name"] = "earshot " + rand.Text()
-	return &Connector{Name: fmt.Sprintf("the database %s on %s", config.Database, strings.Join(hosts, ", ")), config: config, translator: &translator{kept: map[string][]statement{}}}, nil
+	return &Connector{Name: fmt.Sprintf("the database %s on %s", config.Database, strings.Join(hosts, ", ")), config: config}, nil
 }
 
 // OpenReaders returns the database for at most as many connections.
@@ -81,7 +80,7 @@ func (c *Connector) OpenReaders(connections int) *sql.DB {
 // OpenWriter returns the database for the one connection that writes. It has the lock of the database,
 // so that whoever can write owns it.
 func (c *Connector) OpenWriter() *sql.DB {
-	w := &Connector{Name: c.Name, config: c.config, owner: true, translator: c.translator}
+	w := &Connector{Name: c.Name, config: c.config, owner: true}
 	return w.OpenReaders(1)
 }
 
@@ -97,7 +96,7 @@ func (c *Connector) Connect(ctx context.Context) (driver.Conn, error) {
 			c.reached.Store(true)
 			return found, nil
 		}
-		if !c.reached.Load() || !isLost(err) || time.Now().After(end) {
+		if e, is := errors.AsType[*Error](err); !c.reached.Load() || !is || !e.again || time.Now().After(end) {
 			return nil, err
 		}
 		select {
@@ -110,13 +109,16 @@ func (c *Connector) Connect(ctx context.Context) (driver.Conn, error) {
 
 // connect makes a connection, and takes the lock if it is the owner's.
 func (c *Connector) connect(ctx context.Context) (driver.Conn, error) {
-	found, err := pgx.ConnectConfig(ctx, c.config)
+	found, err := pgconn.ConnectConfig(ctx, c.config)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrLost, err)
+		return nil, explain(ctx, err, true)
 	}
-	made := &conn{pg: found, ctx: context.WithoutCancel(ctx), translator: c.translator, used: time.Now()}
+	made := &conn{pg: found, ctx: context.WithoutCancel(ctx), kept: map[string][]*statement{}, used: time.Now()}
 	if c.owner {
 		if err := lock(ctx, found); err != nil {
+			if !errors.Is(err, ErrOwned) {
+				err = explain(ctx, err, true)
+			}
 			return nil, errors.Join(err, made.Close())
 		}
 	}
@@ -125,16 +127,17 @@ func (c *Connector) connect(ctx context.Context) (driver.Conn, error) {
 
 // lock takes the lock of the database. A session of the same daemon whose end the server has not
 // noticed is ended first, so that nothing is committed there any more.
-func lock(ctx context.Context, c *pgx.Conn) error {
+func lock(ctx context.Context, c *pgconn.PgConn) error {
+	take := fmt.Sprintf("SELECT pg_try_advisory_lock(%d)", lockKey)
+	const end = `SELECT pg_terminate_backend(a.pid) FROM pg_locks l JOIN pg_stat_activity a ON a.pid = l.pid
+		WHERE l.locktype = 'advisory' AND a.datname = current_database() AND a.application_name = current_setting('application_name') AND a.pid <> pg_backend_pid()`
 	for range lockAttempts {
-		var ours bool
-		if err := c.QueryRow(ctx, "SELECT pg_try_advisory_lock($1)", int64(lockKey)).Scan(&ours); err != nil || ours {
-			return err
+		got := c.ExecParams(ctx, take, nil, nil, nil, nil).Read()
+		if got.Err != nil || string(got.Rows[0][0]) == "t" {
+			return got.Err
 		}
-		_, err := c.Exec(ctx, `SELECT pg_terminate_backend(a.pid) FROM pg_locks l JOIN pg_stat_activity a ON a.pid = l.pid
-			WHERE l.locktype = 'advisory' AND a.datname = current_database() AND a.application_name = current_setting('application_name') AND a.pid <> pg_backend_pid()`)
-		if err != nil {
-			return err
+		if ended := c.ExecParams(ctx, end, nil, nil, nil, nil).Read(); ended.Err != nil {
+			return ended.Err
 		}
 		select {
 		case <-time.After(firstDelay):

@@ -1,6 +1,12 @@
 -- What the statements of earshot use of SQLite that PostgreSQL has not. A text of JSON may contain
 -- \u0000, which jsonb refuses; nothing is looked for that does.
 
+DO $$ BEGIN
+	IF 'a' < 'B' OR 'é' < 'z' THEN -- texts are compared byte by byte, as in a file
+		RAISE EXCEPTION USING ERRCODE = 'EA001';
+	END IF;
+END $$;
+
 CREATE SCHEMA IF NOT EXISTS earshot;
 
 CREATE OR REPLACE FUNCTION earshot.parsed(text) RETURNS jsonb LANGUAGE sql IMMUTABLE PARALLEL SAFE

@@ -19,7 +19,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
@@ -34,6 +33,10 @@ const (
 	// idleBeforeCheck is for how long a connection may be idle before it is checked when it is used
 	// again, which takes a millisecond.
 	idleBeforeCheck = time.Second
+
+	// maxTranslations is how many translations a connection keeps. The store has fewer statements that do
+	// not depend on what is asked.
+	maxTranslations = 512
 )
 
 //go:embed dialect.sql
@@ -42,32 +45,9 @@ var dialect string
 // Install makes the schema, and the functions of the dialect in it.
 func Install(ctx context.Context, db *sql.DB) error { return direct(ctx, db, dialect) }
 
-// Vacuum writes all tables of the schema anew, without what was deleted from them. Nobody can use a
+// Vacuum writes all tables of the database anew, without what was deleted from them. Nobody can use a
 // table meanwhile.
-func Vacuum(ctx context.Context, db *sql.DB) error {
-	rows, err := db.QueryContext(ctx, "SELECT tablename FROM pg_tables WHERE schemaname = current_schema()")
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	var names []string
-	for rows.Next() {
-		var name string
-		if err := rows.Scan(&name); err != nil {
-			return err
-		}
-		names = append(names, pgx.Identifier{name}.Sanitize())
-	}
-	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
-		return err
-	}
-	for _, name := range names {
-		if err := direct(ctx, db, "VACUUM FULL "+name); err != nil {
-			return err
-		}
-	}
-	return nil
-}
+func Vacuum(ctx context.Context, db *sql.DB) error { return direct(ctx, db, "VACUUM FULL") }
 
 // direct executes statements of PostgreSQL, for as long as it takes.
 func direct(ctx context.Context, db *sql.DB, text string) error {
@@ -77,20 +57,61 @@ func direct(ctx context.Context, db *sql.DB, text string) error {
 	}
 	defer c.Close()
 	return c.Raw(func(raw any) error {
-		_, err := raw.(*conn).pg.PgConn().Exec(ctx, text).ReadAll()
-		return err
+		c := raw.(*conn)
+		_, err := c.pg.Exec(ctx, text).ReadAll()
+		return c.explain(ctx, err)
 	})
 }
 
 // A conn is a connection. Like each, it is used by one goroutine at a time.
 type conn struct {
-	pg         *pgx.Conn
-	ctx        context.Context // does not end; database/sql ends a transaction and a connection without one
-	translator *translator
-	inside     bool       // a transaction
-	begun      bool       // the server knows of it
-	queue      *pgx.Batch // what the server does not know of yet
-	used       time.Time
+	pg     *pgconn.PgConn
+	ctx    context.Context         // does not end; database/sql ends a transaction and a connection without one
+	kept   map[string][]*statement // translations, by the types of the arguments and the text
+	inside bool                    // a transaction
+	begun  bool                    // the server knows of it
+	queue  []request               // what the server does not know of yet
+	used   time.Time
+}
+
+// A request is a statement to be executed with some values.
+type request struct {
+	*statement
+	values [][]byte
+	parsed bool // the server is asked to prepare it first
+}
+
+// enqueue translates statements, each once, and has them sent with the next ones.
+func (c *conn) enqueue(text string, args ...driver.NamedValue) error {
+	values, types := make([][]byte, len(args)), make([]string, len(args))
+	for i, a := range args {
+		values[i], types[i] = encode(a.Value)
+	}
+	key := strings.Join(types, ",") + " " + text
+	all, ok := c.kept[key]
+	if !ok {
+		var err error
+		if all, err = translate(text, args, types); err != nil {
+			return err
+		}
+		if len(c.kept) < maxTranslations {
+			for i, s := range all {
+				s.name = fmt.Sprintf("s%d_%d", len(c.kept), i)
+			}
+			c.kept[key] = all
+		}
+	}
+	if !c.inside {
+		c.queue = nil
+	}
+	for _, s := range all {
+		r := request{statement: s}
+		for _, at := range s.args {
+			r.values = append(r.values, values[at])
+		}
+		c.queue = append(c.queue, r)
+	}
+	return nil
 }
 
 // Prepare implements [driver.Conn]. Statements are kept by their text anyway.
@@ -101,13 +122,12 @@ func (c *conn) Begin() (driver.Tx, error) { return c.BeginTx(c.ctx, driver.TxOpt
 
 // BeginTx implements [driver.ConnBeginTx]. A transaction that only reads sees everything as of one moment.
 func (c *conn) BeginTx(_ context.Context, o driver.TxOptions) (driver.Tx, error) {
-	c.inside, c.begun, c.queue = true, false, &pgx.Batch{}
+	c.inside, c.begun, c.queue = true, false, nil
+	begin := "BEGIN"
 	if o.ReadOnly {
-		c.queue.Queue("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
-	} else {
-		c.queue.Queue("BEGIN")
+		begin = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 	}
-	return (*transaction)(c), nil
+	return (*transaction)(c), c.enqueue(begin)
 }
 
 // Close implements [driver.Conn].
@@ -119,7 +139,7 @@ func (c *conn) Close() error {
 
 // ResetSession implements [driver.SessionResetter].
 func (c *conn) ResetSession(context.Context) error {
-	if c.pg.IsClosed() || time.Since(c.used) > idleBeforeCheck && c.pg.PgConn().CheckConn() != nil {
+	if c.pg.IsClosed() || time.Since(c.used) > idleBeforeCheck && c.pg.CheckConn() != nil {
 		return driver.ErrBadConn
 	}
 	return nil
@@ -130,101 +150,118 @@ func (c *conn) IsValid() bool { return !c.pg.IsClosed() && !c.inside }
 
 // ExecContext implements [driver.ExecerContext].
 func (c *conn) ExecContext(ctx context.Context, text string, args []driver.NamedValue) (driver.Result, error) {
-	all, err := c.translator.translate(text, args)
-	if err != nil {
+	if err := c.enqueue(text, args...); err != nil {
 		return nil, err
 	}
-	if !c.inside {
-		c.queue = &pgx.Batch{}
+	if c.inside && len(c.queue) < maxQueued {
+		return driver.ResultNoRows, nil
 	}
-	for _, s := range all {
-		c.queue.Queue(s.text, s.values(args)...)
-		// What follows may need a table that is made here, and would not be understood before that.
-		if !c.inside || c.queue.Len() >= maxQueued || strings.HasPrefix(s.text, "CREATE") || strings.HasPrefix(s.text, "DROP") {
-			if err := c.flush(ctx); err != nil {
-				return nil, err
-			}
-		}
-	}
-	return driver.ResultNoRows, nil
+	_, err := c.flush(ctx)
+	return driver.ResultNoRows, err
 }
 
-// flush sends what is queued, and waits until it is done.
-func (c *conn) flush(ctx context.Context) error {
+// flush sends what is queued, waits until it is done, and returns what the server says of the last.
+func (c *conn) flush(ctx context.Context) (last string, err error) {
 	bounded, cancel := context.WithTimeout(ctx, longestTrip)
 	defer cancel()
-	_, err := c.send(bounded).finish()
-	return c.failed(ctx, err)
+	d := c.send(bounded)
+	for len(d.left) > 0 && err == nil {
+		var r *pgconn.ResultReader
+		if r, err = d.next(); err == nil {
+			var tag pgconn.CommandTag
+			tag, err = r.Close()
+			last = tag.String()
+		}
+	}
+	return last, c.explain(ctx, d.end(err))
 }
 
 // A delivery is what was sent together.
 type delivery struct {
-	pgx.BatchResults
-	left int // results that were not read yet
+	*pgconn.Pipeline
+	left []request // those whose results were not read yet
 }
 
-// send sends what is queued.
-func (c *conn) send(ctx context.Context) delivery {
-	d := delivery{c.pg.SendBatch(ctx, c.queue), c.queue.Len()}
-	c.queue, c.begun, c.used = &pgx.Batch{}, c.inside, time.Now()
+// binaryFormat asks for all columns of a result as bytes.
+var binaryFormat = []int16{1}
+
+// send sends what is queued. A statement that the server does not know yet is prepared in between.
+func (c *conn) send(ctx context.Context) *delivery {
+	d := &delivery{c.pg.StartPipeline(ctx), c.queue}
+	for i, r := range d.left {
+		if !r.known {
+			d.SendPrepare(r.name, r.text, nil)
+			d.left[i].parsed, r.known = true, r.name != "" // until it turns out otherwise
+		}
+		d.SendQueryPrepared(r.name, r.values, nil, binaryFormat)
+	}
+	_ = d.Sync() // the first result has its error
+	c.queue, c.begun, c.used = nil, c.inside, time.Now()
 	return d
 }
 
-// finish reads the results that are left, and returns the last of them.
-func (d delivery) finish() (last pgconn.CommandTag, err error) {
-	for ; d.left > 0 && err == nil; d.left-- {
-		last, err = d.Exec()
+// next returns the result of the next statement.
+func (d *delivery) next() (*pgconn.ResultReader, error) {
+	if d.left[0].parsed {
+		if _, err := d.GetResults(); err != nil {
+			return nil, err
+		}
+		d.left[0].parsed = false // the server has it, whatever becomes of the rest
 	}
-	if closing := d.Close(); err == nil {
-		err = closing
+	result, err := d.GetResults()
+	if err != nil {
+		return nil, err
 	}
-	return last, err
+	d.left = d.left[1:]
+	r, is := result.(*pgconn.ResultReader)
+	if !is {
+		return nil, errors.New("the result is none of a statement")
+	}
+	return r, nil
 }
 
-// failed returns what a caller is to know of an error. database/sql tries again what was only to be
-// read, on another connection.
-func (c *conn) failed(ctx context.Context, err error) error {
-	switch {
-	case err == nil:
-		return nil
-	case ctx.Err() != nil:
-		return context.Cause(ctx)
-	case c.pg.IsClosed():
-		return fmt.Errorf("%w: %w", ErrLost, err)
+// end ends a delivery, which may have failed.
+func (d *delivery) end(err error) error {
+	closing := d.Close()
+	for _, r := range d.left { // the server may not have come to prepare them
+		r.known = r.known && !r.parsed
+	}
+	if err == nil {
+		err = closing
 	}
 	return err
 }
 
-// QueryContext implements [driver.QueryerContext].
+func (c *conn) explain(ctx context.Context, err error) error {
+	return explain(ctx, err, c.pg.IsClosed())
+}
+
+// QueryContext implements [driver.QueryerContext]. database/sql tries again what was only to be read, on
+// another connection.
 func (c *conn) QueryContext(ctx context.Context, text string, args []driver.NamedValue) (driver.Rows, error) {
-	all, err := c.translator.translate(text, args)
-	if err != nil {
+	if err := c.enqueue(text, args...); err != nil {
 		return nil, err
 	}
-	if len(all) != 1 {
-		return nil, fmt.Errorf("a query has %d statements", len(all))
-	}
-	if !c.inside {
-		c.queue = &pgx.Batch{}
-	}
-	c.queue.Queue(all[0].text, all[0].values(args)...)
 	bounded, cancel := context.WithTimeout(ctx, longestTrip)
-	r := &rows{conn: c, outer: func(err error) error { return c.failed(ctx, err) }, cancel: cancel, delivery: c.send(bounded)}
-	for ; r.delivery.left > 1 && err == nil; r.delivery.left-- {
-		_, err = r.delivery.Exec()
+	r := &rows{delivery: c.send(bounded), explain: func(err error) error { return c.explain(ctx, err) }, cancel: cancel}
+	var err error
+	for len(r.delivery.left) > 0 && err == nil {
+		if r.result != nil {
+			_, err = r.result.Close()
+		}
+		if err == nil {
+			r.result, err = r.delivery.next()
+		}
 	}
-	if err == nil {
-		r.Rows, err = r.delivery.Query()
+	if err == nil { // an error of the query is an error now
+		if err = r.advance(); err == nil {
+			r.ahead = !r.ended
+			return r, nil
+		}
 	}
-	if err == nil && !r.Rows.Next() { // an error of the query is an error now
-		r.ended, err = true, r.Rows.Err()
-	}
-	if err == nil {
-		return r, nil
-	}
-	_ = r.delivery.Close()
+	err = r.delivery.end(err)
 	cancel()
-	if err = c.failed(ctx, err); !c.inside && errors.Is(err, ErrLost) {
+	if err = r.explain(err); !c.inside && errors.Is(err, ErrLost) {
 		err = driver.ErrBadConn
 	}
 	return nil, err
@@ -232,51 +269,55 @@ func (c *conn) QueryContext(ctx context.Context, text string, args []driver.Name
 
 // rows are the result of a query.
 type rows struct {
-	pgx.Rows
-	conn     *conn
-	delivery delivery
-	outer    func(error) error
+	delivery *delivery
+	result   *pgconn.ResultReader
+	explain  func(error) error
 	cancel   context.CancelFunc
-	begun    bool // the first row was handed out
+	ahead    bool // a row was read that was not handed out yet
 	ended    bool
 }
 
+// advance reads a row, or the end.
+func (r *rows) advance() (err error) {
+	if r.ended = !r.result.NextRow(); r.ended {
+		_, err = r.result.Close()
+	}
+	return err
+}
+
 // Columns implements [driver.Rows].
-func (r *rows) Columns() []string {
-	var all []string
-	for _, f := range r.FieldDescriptions() {
+func (r *rows) Columns() (all []string) {
+	for _, f := range r.result.FieldDescriptions() {
 		all = append(all, f.Name)
 	}
 	return all
 }
 
 // Next implements [driver.Rows].
-func (r *rows) Next(to []driver.Value) error {
-	if !r.ended && r.begun {
-		r.ended = !r.Rows.Next()
-	}
-	if r.begun = true; r.ended {
-		if err := r.outer(r.Err()); err != nil {
-			return err
+func (r *rows) Next(to []driver.Value) (err error) {
+	if !r.ahead && !r.ended {
+		if err := r.advance(); err != nil {
+			return r.explain(err)
 		}
+	}
+	if r.ahead = false; r.ended {
 		return io.EOF
 	}
-	values, err := r.Values()
-	for i, v := range values {
-		if n, is := v.(int32); is { // of PostgreSQL's own tables and literals
-			v = int64(n)
+	values := r.result.Values()
+	for i, f := range r.result.FieldDescriptions() {
+		if to[i], err = decode(f.DataTypeOID, values[i]); err != nil {
+			return err
 		}
-		to[i] = v
 	}
-	return err
+	return nil
 }
 
 // Close implements [driver.Rows].
 func (r *rows) Close() error {
-	r.Rows.Close()
-	err := r.delivery.Close()
+	_, err := r.result.Close()
+	err = r.delivery.end(err)
 	r.cancel()
-	return r.outer(err)
+	return r.explain(err)
 }
 
 // A transaction is that of a connection.
@@ -286,22 +327,11 @@ type transaction conn
 func (t *transaction) Commit() error {
 	c := (*conn)(t)
 	c.inside = false
-	if !c.begun && c.queue.Len() == 1 { // nothing was done
+	if !c.begun && len(c.queue) == 1 { // nothing was done
 		return nil
 	}
-	c.queue.Queue("COMMIT")
-	ctx, cancel := context.WithTimeout(c.ctx, longestTrip)
-	defer cancel()
-	tag, err := c.send(ctx).finish()
-	if err == nil && tag.String() != "COMMIT" {
-		return errors.New("the transaction had failed before")
-	}
-	if err != nil && !c.pg.IsClosed() {
-		c.begun = true
+	if err := t.end("COMMIT"); err != nil { // an [ErrLost] also if it took too long
 		return errors.Join(err, t.Rollback())
-	}
-	if err != nil {
-		return fmt.Errorf("%w: %w", ErrLost, err)
 	}
 	return nil
 }
@@ -313,7 +343,24 @@ func (t *transaction) Rollback() error {
 	if !c.begun || c.pg.IsClosed() {
 		return nil
 	}
-	c.queue = &pgx.Batch{}
-	c.queue.Queue("ROLLBACK")
-	return c.flush(c.ctx)
+	c.queue = nil
+	return t.end("ROLLBACK")
+}
+
+// end sends what is queued, and how the transaction ends.
+func (t *transaction) end(how string) error {
+	c := (*conn)(t)
+	c.inside = true // what is queued stays
+	err := c.enqueue(how)
+	c.inside = false
+	if err != nil {
+		return err
+	}
+	begun := c.begun
+	as, err := c.flush(c.ctx)
+	c.begun = begun || err != nil
+	if err == nil && as != how {
+		err = errors.New("the transaction had failed before")
+	}
+	return err
 }

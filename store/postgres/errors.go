@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -17,46 +18,56 @@ var (
 	ErrOwned = errors.New("another daemon owns the database")
 )
 
-// explanations say what to do about an error of the server, by the beginning of its code.
-var explanations = []struct{ code, text string }{
-	{"28", "it refuses the user or the password: correct store.url, or the server's pg_hba.conf"},
-	{"3D000", "it has no such database: createdb --template template0 --locale C --encoding UTF8 NAME"},
-	{"42501", "its user may not do that: GRANT CREATE ON DATABASE to the user in store.url"},
-	{"53100", "the disk of the server is full: make room there, and it goes on by itself"},
-	{"53300", "it has too many connections: raise max_connections; earshot needs five"},
-	{"53", "the server has no resources: look at its log"},
-	{"25006", "it can only be read: name the primary server in store.url, or both"},
-	{"57P03", "the server is starting or stopping: it goes on by itself"},
-	{"57P", "the server was stopped: start it, and it goes on by itself"},
-	{"58", "the disk of the server fails: look at its log"},
+// An Error says what is wrong with the server, and what to do. It leaves out what the server says, which
+// may repeat a value.
+type Error struct {
+	text  string
+	lost  bool // it is an [ErrLost]
+	again bool // connecting again may help
 }
 
-// Reason returns what is wrong with the server, and what to do; "" if err is not about that. Neither
-// has a value from a statement, or a password.
-func Reason(err error) string {
+func (e *Error) Error() string        { return e.text }
+func (e *Error) Is(target error) bool { return e.lost && target == ErrLost }
+
+// explanations say what to do about an error of the server, by the beginning of its code.
+var explanations = []struct {
+	code, text string
+	again      bool
+}{
+	{"08", "the connection broke: look at the network between", true},
+	{"25006", "it can only be read: name the primary server in store.url, or both", true},
+	{"28", "it refuses the user or the password: correct store.url, or the server's pg_hba.conf", false},
+	{"3D000", "there is no such database: createdb --template template0 --locale C --encoding UTF8 NAME", false},
+	{"EA001", "it sorts texts in the order of a language: make another by createdb --template template0 --locale C --encoding UTF8 NAME", false}, // see dialect.sql
+	{"42501", "its user may not do that: GRANT CREATE ON DATABASE to the user in store.url", false},
+	{"53100", "the disk of the server is full: make room there, and it goes on by itself", false},
+	{"53300", "it has too many connections: raise max_connections; earshot needs six", true},
+	{"53", "the server lacks something that it needs: look at its log", false},
+	{"57P", "the server is starting or stopping: start it if it does not go on by itself", true},
+	{"58", "the disk of the server fails: look at its log", false},
+}
+
+// explain returns the [Error] for one of pgx, or the end of ctx. lost says that the connection is.
+func explain(ctx context.Context, err error, lost bool) error {
+	if err == nil {
+		return nil
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
 	if e, is := errors.AsType[*pgconn.PgError](err); is {
 		for _, x := range explanations {
 			if strings.HasPrefix(e.Code, x.code) {
-				return x.text
+				return &Error{x.text, lost, x.again}
 			}
 		}
-		return fmt.Sprintf("it refused a statement (SQLSTATE %s): look at its log", e.Code)
+		return &Error{fmt.Sprintf("it refused a statement (SQLSTATE %s): look at its log", e.Code), lost, false}
 	}
 	switch {
-	case err == nil:
-		return ""
 	case strings.Contains(err.Error(), "read only connection"):
-		return "it can only be read: promote it, or name the primary server in store.url, or both"
-	case isLost(err):
-		return "it does not answer: start it, or correct store.url"
+		return &Error{"it can only be read: promote it, or name the primary server in store.url, or both", lost, true}
+	case lost:
+		return &Error{"it does not answer: start it, or correct store.url", true, true}
 	}
-	return ""
-}
-
-// isLost reports whether an error may go away by connecting again.
-func isLost(err error) bool {
-	if e, is := errors.AsType[*pgconn.PgError](err); is {
-		return strings.HasPrefix(e.Code, "57P") || strings.HasPrefix(e.Code, "53300") || strings.HasPrefix(e.Code, "08")
-	}
-	return errors.Is(err, ErrLost)
+	return &Error{"its answer was not understood: update earshot", false, false}
 }

@@ -10,7 +10,12 @@ type Statement struct {
 
 // Translate translates statements for some values.
 func Translate(text string, args []driver.NamedValue) (all []Statement, err error) {
-	found, err := translate(text, args)
+	var types []string
+	for _, a := range args {
+		_, as := encode(a.Value)
+		types = append(types, as)
+	}
+	found, err := translate(text, args, types)
 	for _, s := range found {
 		all = append(all, Statement{s.text, s.args})
 	}

@@ -47,8 +47,7 @@ func TestTranslate(t *testing.T) {
 		{"hints", "SELECT 1 FROM a NOT INDEXED CROSS JOIN b ON a.n = b.n", nil, "SELECT 1 FROM a JOIN b ON a.n = b.n []"},
 		{"operators", "SELECT a @@ ?", named("x"), "SELECT a @@ $1::text [0]"},
 		{"too few", "SELECT ?, ?", named("x"), "error: a statement has 1 arguments, and none for ?"},
-		{"unknown", "SELECT @b", named(sql.Named("a", "x")), "error: a statement has no argument for @b"},
-		{"open", "SELECT 'a", nil, "error: a statement has an open '"},
+		{"unknown", "SELECT @b", named(sql.Named("a", "x")), "error: a statement has 1 arguments, and none for @b"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			all, err := postgres.Translate(tt.text, tt.args)
@@ -178,6 +177,11 @@ func TestTransactionFailsAsAWhole(t *testing.T) {
 	if err := tx.Commit(); err == nil {
 		t.Error("a transaction with a failed query was committed")
 	}
+	for range 2 { // a statement that failed when it was first used can be used again
+		if _, err := db.ExecContext(t.Context(), "INSERT INTO a (n) VALUES (?), (?)", 7, 7); err == nil || !strings.Contains(err.Error(), "23505") {
+			t.Errorf("the same number twice is the error %v, want 23505", err)
+		}
+	}
 	tx = begin()
 	if err := errors.Join(add(tx, 3), tx.Rollback()); err != nil {
 		t.Error(err)
@@ -258,9 +262,8 @@ func TestErrors(t *testing.T) {
 			defer db.Close()
 			ctx, cancel := context.WithTimeout(t.Context(), testkit.Patience)
 			defer cancel()
-			err = db.PingContext(ctx)
-			if why := postgres.Reason(err); !strings.Contains(why, tt.want) || strings.Contains(err.Error()+why+c.Name, password) {
-				t.Errorf("the error is %v: %q, want %q", err, why, tt.want)
+			if err = db.PingContext(ctx); !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error()+c.Name, password) {
+				t.Errorf("the error is %v, want %q", err, tt.want)
 			}
 		})
 	}

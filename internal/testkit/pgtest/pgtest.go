@@ -189,19 +189,6 @@ func (s *Server) Promote(t testing.TB) {
 	s.run(t, "pg_ctl", "promote", "--pgdata", s.data(), "--wait")
 }
 
-// Pause stops the server's processes where they are, until Continue.
-func (s *Server) Pause(t testing.TB) { s.signal(t, syscall.SIGSTOP) }
-
-// Continue lets a server go on.
-func (s *Server) Continue(t testing.TB) { s.signal(t, syscall.SIGCONT) }
-
-// Stop ends the server as its service manager would, breaking off what is being done.
-func (s *Server) Stop(t testing.TB) {
-	t.Helper()
-	_ = s.process.Process.Signal(syscall.SIGINT)
-	testkit.Receive(t, testkit.Patience, "the end of the server", s.exited)
-}
-
 // Kill ends all processes of the server without asking them.
 func (s *Server) Kill(t testing.TB) {
 	t.Helper()
