@@ -57,6 +57,8 @@ var may = map[string]string{
 	"internal/codec":                 "internal/audio internal/helper",
 	"bus":                            "internal/field internal/mailbox",
 	"bus/...":                        "bus internal/atomicfile internal/field internal/helper internal/mailbox satellite", // whose rights it keeps
+	"cluster":                        "bus",
+	"internal/testkit/history":       "",
 	"satellite/...":                  ". bus internal/audio internal/codec internal/field internal/helper internal/mailbox internal/sound/... internal/supervise",
 	"satellite/pairing":              ". internal/field internal/keyfile satellite",
 	"internal/playback/...":          ". internal/audio internal/sound models/tts",
@@ -134,6 +136,7 @@ var tried = map[string]string{
 	"executive/task":      "store",
 	"executive/schedule":  "store",
 	"participants/agents": "store",
+	"cluster":             "internal/testkit/pgtest store/postgres",                                                                          // which has the leases
 	"store":               "executive/memory executive/remind executive/schedule executive/task internal/testkit/pgtest participants/agents", // whose tables it keeps
 
 	"satellite/client": "bus/nats bus/natsserver", // which carries its sessions
@@ -160,6 +163,7 @@ var doubles = []string{
 	"internal/playback/playbacktest",
 	"internal/sound/soundtest",
 	"internal/testkit",
+	"internal/testkit/history",
 	"internal/testkit/pgtest",
 	"internal/testkit/netlab",
 	"internal/terminal/terminaltest",

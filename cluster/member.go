@@ -1,0 +1,326 @@
+package cluster
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"earshot/bus"
+)
+
+const (
+	// tick is how often a member looks for rooms that it should take: often enough to add little to the
+	// time of a take-over.
+	tick = 250 * time.Millisecond
+
+	// lookAround is for how long a member listens who is there before it takes its first room.
+	lookAround = Every + 2*tick
+
+	// maxHandovers is how many rooms a member gives away at a time, so that few pause at once.
+	maxHandovers = 8
+)
+
+var (
+	// ErrLost is why a room must fall silent at once: the lease is lost.
+	ErrLost = errors.New("the lease of the room is lost")
+
+	// ErrHandover is why a room should come to an end in good order: another member takes it on.
+	ErrHandover = errors.New("the room is handed over")
+)
+
+// A Status is how it looks at a member.
+type Status struct {
+	Rooms  []string       // that the cluster has; every member should know the same
+	Senses map[string]int // how many senses and outlets of each room are here
+	Load   float64        // from 0 to 1
+	Drains bool           // it should give its rooms away
+}
+
+// A Member is one of several daemons. Its exported fields are set before it runs, which it does once.
+type Member struct {
+	Leases *Leases // whose owner is the member's ID
+	Bus    bus.Bus
+	Build  string
+	Log    *slog.Logger
+
+	// Status returns how it looks here. It must not wait.
+	Status func() Status
+
+	// Serve does what a room does until ctx ends, or by itself for any reason, after which it is called
+	// again soon. The cause is [ErrLost], after which nothing may be heard of it or be written;
+	// [ErrHandover], after which it holds the lease until it returns; or that of the member's end,
+	// for which the same holds.
+	Serve func(ctx context.Context, lease *Lease)
+
+	mu      sync.Mutex
+	view    View // of the others
+	number  uint64
+	renewed time.Time // when the database last answered
+	serving map[string]*service
+	given   map[string]grant
+	retry   map[string]time.Time // when a room may be free that somebody else held
+	changed bool                 // since the last beat
+	wake    chan struct{}
+	rooms   sync.WaitGroup
+}
+
+// A service is a room that is served.
+type service struct {
+	lease *Lease
+	end   context.CancelCauseFunc
+	ends  bool
+	to    string // who gets the room
+}
+
+type grant struct {
+	Grant
+	at time.Time
+}
+
+// Run serves rooms until ctx ends, and then gives them up.
+func (m *Member) Run(ctx context.Context) error {
+	m.serving, m.given, m.retry, m.wake = make(map[string]*service), make(map[string]grant), make(map[string]time.Time), make(chan struct{}, 1)
+	stop, err := m.Bus.Subscribe(ctx, BeatPattern, m.hear)
+	if err != nil {
+		return fmt.Errorf("cluster: %w", err)
+	}
+	defer stop()
+	renewing, stopRenewing := context.WithCancel(context.WithoutCancel(ctx)) // while rooms come to their end
+	var renewal sync.WaitGroup
+	renewal.Go(func() { m.renew(renewing) })
+	defer func() {
+		m.rooms.Wait()
+		stopRenewing()
+		renewal.Wait()
+		m.beat(Status{Drains: true})
+	}()
+	ticks := time.NewTicker(tick)
+	defer ticks.Stop()
+	for began, last := time.Now(), time.Now().Add(-Every); ; {
+		status := m.Status()
+		if time.Since(began) >= lookAround {
+			m.step(ctx, status)
+		}
+		if m.news() || time.Since(last) >= Every {
+			last = time.Now()
+			m.beat(status)
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-ticks.C:
+		case <-m.wake:
+		}
+	}
+}
+
+// hear takes in the beat of another member.
+func (m *Member) hear(msg bus.Message) {
+	b, err := ParseBeat(msg.Subject, msg.Data)
+	if err != nil {
+		m.Log.Warn("a member says something that cannot be", "err", err)
+		return
+	}
+	if b.ID == m.Leases.owner {
+		return
+	}
+	m.mu.Lock()
+	changed := m.view.Step(time.Now(), &b)
+	m.mu.Unlock()
+	if changed {
+		m.Log.Info("a member came or went", "member", b.Name())
+	}
+	if len(b.Given) > 0 || b.Drains { // there may be something to take
+		m.poke()
+	}
+}
+
+// news reports whether the others should know something at once.
+func (m *Member) news() (changed bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	changed, m.changed = m.changed, false
+	return changed
+}
+
+func (m *Member) poke() {
+	select {
+	case m.wake <- struct{}{}:
+	default:
+	}
+}
+
+// own returns what this member says of itself. m.mu must be held once it runs.
+func (m *Member) own(status Status, now time.Time) Beat {
+	if !(status.Load >= 0 && status.Load <= 1) {
+		status.Load = 1
+	}
+	b := Beat{ID: m.Leases.owner, Number: m.number, Build: m.Build, Load: status.Load, Senses: status.Senses, Rooms: make(map[string]Tenure), Given: make(map[string]Grant)}
+	b.Drains = status.Drains || now.Sub(m.renewed) >= TTL // it could hold no lease
+	for room, s := range m.serving {
+		b.Rooms[room] = Tenure{s.lease.Fence, int(now.Sub(s.lease.since) / time.Second)}
+	}
+	for room, g := range m.given {
+		b.Given[room] = g.Grant
+	}
+	return b
+}
+
+// encode returns the next beat.
+func (m *Member) encode(status Status) []byte {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.number++
+	data, err := json.Marshal(m.own(status, time.Now()))
+	if err != nil {
+		panic("cluster: a beat cannot be encoded: " + err.Error())
+	}
+	return data
+}
+
+// beat tells the others how this member is.
+func (m *Member) beat(status Status) {
+	if err := m.Bus.Publish(BeatSubject(Beat{ID: m.Leases.owner}.Name()), m.encode(status)); err != nil {
+		m.Log.Warn("the other members do not hear of this one", "err", err)
+	}
+}
+
+// renew renews the leases until ctx ends.
+func (m *Member) renew(ctx context.Context) {
+	ticks := time.NewTicker(Every)
+	defer ticks.Stop()
+	for {
+		bounded, cancel := context.WithTimeout(ctx, Every)
+		err := m.Leases.Renew(bounded)
+		cancel()
+		if err == nil {
+			m.mu.Lock()
+			m.renewed = time.Now()
+			m.mu.Unlock()
+		} else if ctx.Err() == nil {
+			m.Log.Warn("the database does not answer, without which no room can be had", "err", err)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticks.C:
+		}
+	}
+}
+
+// step takes the rooms that this member should have and that are free, and begins to give away those
+// that others should have.
+func (m *Member) step(ctx context.Context, status Status) {
+	began := time.Now()
+	for _, room := range m.decide(status, began) {
+		if ctx.Err() != nil || time.Since(began) >= Every/2 { // the rest has time until the next step
+			return
+		}
+		bounded, cancel := context.WithTimeout(ctx, Every)
+		lease, err := m.Leases.Acquire(bounded, room)
+		cancel()
+		if held, is := errors.AsType[*HeldError](err); is {
+			m.mu.Lock()
+			m.retry[room] = time.Now().Add(held.Left)
+			m.mu.Unlock()
+		} else if err != nil {
+			m.Log.Warn("a room could not be taken", "err", err)
+			return
+		} else {
+			m.serve(ctx, lease)
+		}
+	}
+}
+
+// decide returns the rooms to take, and begins to give others away.
+func (m *Member) decide(status Status, now time.Time) (take []string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.view.Step(now, nil)
+	own := m.own(status, now)
+	members := append(m.view.Present(), own)
+	for _, b := range members {
+		for room, g := range b.Given {
+			if g.To == own.ID && m.serving[room] == nil && !own.Drains {
+				take = append(take, room)
+			}
+		}
+	}
+	slices.Sort(take)
+	ending := 0
+	for room, s := range m.serving {
+		if !slices.Contains(status.Rooms, room) {
+			m.end(s, "")
+		}
+		if s.ends {
+			ending++
+		}
+	}
+	for room, g := range m.given {
+		if now.Sub(g.at) >= TTL {
+			delete(m.given, room)
+		}
+	}
+	for _, move := range Place(members, status.Rooms) {
+		s := m.serving[move.Room]
+		switch {
+		case s != nil && !s.ends && move.To != own.ID && ending < maxHandovers:
+			m.end(s, move.To)
+			ending++
+		case s == nil && move.From == "" && move.To == own.ID && !now.Before(m.retry[move.Room]):
+			take = append(take, move.Room)
+		}
+	}
+	return slices.Compact(take)
+}
+
+// end has a room come to its end and go to another member. m.mu must be held.
+func (m *Member) end(s *service, to string) {
+	s.ends, s.to = true, to
+	s.end(ErrHandover)
+}
+
+// serve serves a room.
+func (m *Member) serve(ctx context.Context, lease *Lease) {
+	inner, end := context.WithCancelCause(ctx)
+	s := &service{lease: lease, end: end}
+	m.mu.Lock()
+	m.serving[lease.Room], m.changed = s, true
+	delete(m.retry, lease.Room)
+	m.mu.Unlock()
+	m.rooms.Go(func() {
+		defer m.poke()
+		var watching sync.WaitGroup
+		watching.Go(func() {
+			select {
+			case <-lease.Lost():
+				end(ErrLost)
+			case <-inner.Done():
+			}
+		})
+		m.Serve(inner, lease)
+		end(nil)
+		watching.Wait()
+		bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), Every)
+		defer cancel()
+		m.mu.Lock()
+		to := s.to
+		m.mu.Unlock()
+		valid := lease.Valid()
+		if err := m.Leases.Release(bounded, lease, to); err != nil {
+			m.Log.Warn("a room could not be given up; its lease ends by itself", "err", err)
+		}
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		delete(m.serving, lease.Room)
+		m.changed = true
+		if valid && to != "" {
+			m.given[lease.Room] = grant{Grant{to, lease.Fence + 1}, time.Now()}
+		}
+	})
+}

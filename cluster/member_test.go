@@ -1,0 +1,444 @@
+package cluster_test
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"earshot/bus"
+	"earshot/cluster"
+)
+
+// A table stands in for the table of leases where time is simulated, for which PostgreSQL cannot be: it
+// does what the statements do. Its clock is ten minutes ahead of ours, and has a speed of its own.
+type table struct {
+	t     *testing.T
+	start time.Time
+	speed float64
+	house *house
+
+	mu   sync.Mutex
+	slow time.Duration // the longest way there, and back
+	rand *rand.Rand
+	rows map[string]row
+}
+
+type row struct {
+	owner string
+	fence int64
+	until time.Time
+}
+
+func (b *table) now() time.Time {
+	return b.start.Add(10*time.Minute + time.Duration(float64(time.Since(b.start))*b.speed))
+}
+
+func (b *table) way() time.Duration {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return time.Duration(b.rand.Int64N(int64(b.slow) + 1))
+}
+
+// do performs a statement, unless its way there or back takes longer than the caller waits.
+func (b *table) do(ctx context.Context, cut bool, text string, args []driver.NamedValue) ([][]driver.Value, error) {
+	there := b.way()
+	if cut {
+		there = time.Hour
+	}
+	select {
+	case <-time.After(there):
+	case <-ctx.Done():
+		if cut || b.way()%2 == 0 { // it may arrive all the same
+			return nil, ctx.Err()
+		}
+	}
+	rows := b.perform(text, args)
+	select {
+	case <-time.After(b.way()):
+		return rows, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+func (b *table) perform(text string, args []driver.NamedValue) (found [][]driver.Value) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	arg := func(i int) any { return args[i].Value }
+	end := func(i int) time.Time { return b.now().Add(time.Duration(arg(i).(float64) * float64(time.Second))) }
+	switch {
+	case strings.HasPrefix(text, "INSERT"):
+		room, owner := arg(0).(string), arg(1).(string)
+		old, is := b.rows[room]
+		if is && old.until.After(b.now()) && (old.owner != owner || arg(3).(bool)) {
+			return nil
+		}
+		if old.owner != owner { // the last owner can have done this, or its lease has ended
+			b.house.taken(room, owner, old.owner)
+		}
+		b.rows[room] = row{owner, old.fence + 1, end(2)}
+		return [][]driver.Value{{old.fence + 1}}
+	case strings.HasPrefix(text, "SELECT owner"):
+		r := b.rows[arg(0).(string)]
+		return [][]driver.Value{{r.owner, max(0, r.until.Sub(b.now()).Seconds())}}
+	case strings.HasPrefix(text, "UPDATE room_leases AS l"):
+		var keys []struct {
+			Room  string
+			Fence int64
+		}
+		if err := json.Unmarshal([]byte(arg(1).(string)), &keys); err != nil {
+			b.t.Error(err)
+		}
+		for _, k := range keys {
+			if r := b.rows[k.Room]; r.fence == k.Fence && r.owner == arg(2) {
+				b.rows[k.Room] = row{r.owner, r.fence, end(0)}
+				found = append(found, []driver.Value{k.Room})
+			}
+		}
+	case strings.HasPrefix(text, "UPDATE"):
+		if r := b.rows[arg(2).(string)]; r.owner == arg(3) && r.fence == arg(4) {
+			b.rows[arg(2).(string)] = row{arg(0).(string), r.fence + 1, end(1)}
+		}
+	}
+	return found
+}
+
+// A link is one member's way to the table. Like each of its connections, it is one to database/sql.
+type link struct {
+	table *table
+	cut   atomic.Bool
+}
+
+func (l *link) Connect(context.Context) (driver.Conn, error) { return l, nil }
+func (l *link) Driver() driver.Driver                        { return nil }
+func (l *link) Prepare(string) (driver.Stmt, error)          { return nil, errors.ErrUnsupported }
+func (l *link) Close() error                                 { return nil }
+func (l *link) Begin() (driver.Tx, error)                    { return l, nil }
+func (l *link) Commit() error                                { return nil }
+func (l *link) Rollback() error                              { return nil }
+func (l *link) CheckNamedValue(*driver.NamedValue) error     { return nil }
+
+func (l *link) ExecContext(ctx context.Context, text string, args []driver.NamedValue) (driver.Result, error) {
+	_, err := l.table.do(ctx, l.cut.Load(), text, args)
+	return driver.ResultNoRows, err
+}
+
+func (l *link) QueryContext(ctx context.Context, text string, args []driver.NamedValue) (driver.Rows, error) {
+	found, err := l.table.do(ctx, l.cut.Load(), text, args)
+	return &results{found}, err
+}
+
+type results struct{ left [][]driver.Value }
+
+func (r *results) Columns() []string {
+	return make([]string, len(slices.Concat(r.left[:min(1, len(r.left))]...)))
+}
+func (r *results) Close() error { return nil }
+
+func (r *results) Next(to []driver.Value) error {
+	if len(r.left) == 0 {
+		return io.EOF
+	}
+	copy(to, r.left[0])
+	r.left = r.left[1:]
+	return nil
+}
+
+// A line is one member's way to the bus.
+type line struct {
+	bus.Bus
+	cut atomic.Bool
+}
+
+func (l *line) Publish(subject string, data []byte) error {
+	if l.cut.Load() {
+		return bus.ErrFull
+	}
+	return l.Bus.Publish(subject, data)
+}
+
+func (l *line) Subscribe(ctx context.Context, pattern string, take func(bus.Message)) (func(), error) {
+	return l.Bus.Subscribe(ctx, pattern, func(m bus.Message) {
+		if !l.cut.Load() {
+			take(m)
+		}
+	})
+}
+
+// A house is the members, and what is served.
+type house struct {
+	t     *testing.T
+	table *table
+	bus   bus.Local
+	rooms []string
+
+	mu      sync.Mutex
+	members map[string]*resident
+	moves   int
+}
+
+// A resident is a member, and its ways to the others.
+type resident struct {
+	house *house
+	id    string
+	link  link
+	line  line
+
+	leases *cluster.Leases
+	drains atomic.Bool
+	stop   context.CancelFunc
+	done   chan struct{}
+
+	mu     sync.Mutex
+	serves map[string]*cluster.Lease
+	last   map[string]time.Time // when it last had a valid lease of a room
+}
+
+func newHouse(t *testing.T, seed uint64, slow time.Duration, speed float64) *house {
+	h := &house{t: t, members: make(map[string]*resident)}
+	for i := range 12 {
+		h.rooms = append(h.rooms, fmt.Sprintf("room%02d", i))
+	}
+	h.table = &table{t: t, start: time.Now(), speed: speed, slow: slow, house: h, rand: rand.New(rand.NewPCG(seed, 0)), rows: make(map[string]row)}
+	return h
+}
+
+// join starts a member.
+func (h *house) join(name string) *resident {
+	r := &resident{house: h, id: cluster.NewID(name), done: make(chan struct{}), serves: make(map[string]*cluster.Lease), last: make(map[string]time.Time)}
+	r.link.table, r.line.Bus = h.table, &h.bus
+	db := sql.OpenDB(&r.link)
+	var err error
+	if r.leases, err = cluster.OpenLeases(h.t.Context(), db, r.id); err != nil {
+		h.t.Fatal(err)
+	}
+	m := &cluster.Member{Leases: r.leases, Bus: &r.line, Log: slog.New(slog.DiscardHandler), Serve: r.serve, Status: func() cluster.Status {
+		return cluster.Status{Rooms: h.rooms, Drains: r.drains.Load()}
+	}}
+	ctx, stop := context.WithCancel(h.t.Context())
+	r.stop = stop
+	h.mu.Lock()
+	h.members[r.id] = r
+	h.mu.Unlock()
+	go func() {
+		defer close(r.done)
+		defer db.Close()
+		if err := m.Run(ctx); !errors.Is(err, context.Canceled) {
+			h.t.Errorf("%s ends with %v", r.id, err)
+		}
+	}()
+	return r
+}
+
+func (r *resident) serve(ctx context.Context, lease *cluster.Lease) {
+	r.mu.Lock()
+	r.serves[lease.Room] = lease
+	r.mu.Unlock()
+	r.house.mu.Lock()
+	r.house.moves++
+	r.house.mu.Unlock()
+	<-ctx.Done()
+	if errors.Is(context.Cause(ctx), cluster.ErrHandover) {
+		select {
+		case <-time.After(100 * time.Millisecond): // the end of a clause
+		case <-lease.Lost():
+		}
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.serves, lease.Room)
+	r.last[lease.Room] = time.Now()
+}
+
+// taken checks that the last owner had fallen silent when somebody else took a room.
+func (h *house) taken(room, by, from string) {
+	h.mu.Lock()
+	last := h.members[from]
+	h.mu.Unlock()
+	if last == nil {
+		return
+	}
+	last.mu.Lock()
+	defer last.mu.Unlock()
+	if lease := last.serves[room]; lease != nil {
+		h.t.Errorf("%s takes %s from %s, which serves it, and whose lease it holds valid: %v", by, room, from, lease.Valid())
+	}
+	if silent := time.Since(last.last[room]); silent < 150*time.Millisecond {
+		h.t.Errorf("%s takes %s from %s, which fell silent only %v before", by, room, from, silent)
+	}
+}
+
+// owners returns who serves each room, with all that do.
+func (h *house) owners() map[string][]string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	all := make(map[string][]string)
+	for _, id := range slices.Sorted(maps.Keys(h.members)) {
+		r := h.members[id]
+		r.mu.Lock()
+		for room, lease := range r.serves {
+			if lease.Valid() {
+				all[room] = append(all[room], id)
+			}
+		}
+		r.mu.Unlock()
+	}
+	return all
+}
+
+// settled checks that each room has one owner, that these are balanced, and that nothing moves.
+func (h *house) settled() {
+	time.Sleep(3 * cluster.Stay)
+	h.mu.Lock()
+	moves := h.moves
+	h.mu.Unlock()
+	time.Sleep(2 * cluster.Stay)
+	owners, rooms := h.owners(), make(map[string]int)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if moves != h.moves {
+		h.t.Errorf("rooms move on and on: %d times within a minute", h.moves-moves)
+	}
+	for id, r := range h.members {
+		if !r.drains.Load() {
+			rooms[id] = 0
+		}
+	}
+	for _, room := range h.rooms {
+		if len(owners[room]) != 1 {
+			h.t.Errorf("%s is served by %v", room, owners[room])
+			return
+		}
+		rooms[owners[room][0]]++
+	}
+	counts := slices.Collect(maps.Values(rooms))
+	if slices.Max(counts) > slices.Min(counts)+1 {
+		h.t.Errorf("members have %v rooms", rooms)
+	}
+}
+
+// leave ends a member in good order.
+func (r *resident) leave() {
+	r.stop()
+	<-r.done
+	r.house.mu.Lock()
+	defer r.house.mu.Unlock()
+	delete(r.house.members, r.id)
+}
+
+func (h *house) end() {
+	for _, r := range slices.Collect(maps.Values(h.members)) {
+		r.leave()
+	}
+}
+
+// TestMembers: whatever is cut off, slow or started again, nobody takes a room before its owner fell
+// silent, and when all is well again each room has one owner, and stays there.
+func TestMembers(t *testing.T) {
+	for seed := range uint64(20) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				random := rand.New(rand.NewPCG(seed, 1))
+				h := newHouse(t, seed, []time.Duration{0, 20 * time.Millisecond, 600 * time.Millisecond}[seed%3], []float64{0.9, 1, 1.1}[seed/3%3])
+				all := []*resident{h.join("a"), h.join("b"), h.join("c")}
+				for range 20 {
+					time.Sleep(time.Duration(random.Int64N(int64(6 * time.Second))))
+					i := random.IntN(3)
+					r := all[i]
+					switch random.IntN(6) {
+					case 0:
+						r.link.cut.Store(!r.link.cut.Load())
+					case 1:
+						r.line.cut.Store(!r.line.cut.Load())
+					case 2:
+						r.drains.Store(!r.drains.Load())
+					case 3:
+						r.leave()
+						all[i] = h.join(string(rune('a' + i)))
+					case 4:
+						for _, other := range all {
+							other.link.cut.Store(false)
+						}
+					}
+				}
+				for _, r := range all {
+					r.link.cut.Store(false)
+					r.line.cut.Store(false)
+				}
+				all[random.IntN(3)].drains.Store(false)
+				h.table.mu.Lock()
+				h.table.slow = min(h.table.slow, 20*time.Millisecond)
+				h.table.mu.Unlock()
+				h.settled()
+				h.end()
+			})
+		})
+	}
+}
+
+// TestTakeOver: rooms of a member that is gone have an owner within four seconds, at whatever moment it
+// goes, and those of one that ends in good order or drains hardly pause.
+func TestTakeOver(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		go_  func(*resident)
+		most time.Duration
+	}{
+		{"killed", func(r *resident) { r.line.cut.Store(true); r.link.cut.Store(true) }, cluster.TTL + cluster.Every},
+		{"without a database", func(r *resident) { r.link.cut.Store(true) }, cluster.TTL + cluster.Every},
+		{"ended", func(r *resident) { r.stop() }, 500 * time.Millisecond},
+		{"drained", func(r *resident) { r.drains.Store(true) }, 500 * time.Millisecond},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			for seed := range uint64(15) {
+				synctest.Test(t, func(t *testing.T) {
+					h := newHouse(t, seed, 5*time.Millisecond, 1)
+					a, _, _ := h.join("a"), h.join("b"), h.join("c")
+					h.settled()
+					time.Sleep(time.Duration(seed) * cluster.Every / 15)
+					tt.go_(a)
+					gone, longest := make(map[string]time.Time), time.Duration(0)
+					for range 600 {
+						time.Sleep(10 * time.Millisecond)
+						owners := h.owners()
+						for _, room := range h.rooms {
+							switch owner := owners[room]; {
+							case len(owner) == 0 && gone[room].IsZero(), tt.name == "killed" && slices.Contains(owner, a.id) && gone[room].IsZero():
+								gone[room] = time.Now().Add(-10 * time.Millisecond)
+							case len(owner) > 0 && !slices.Contains(owner, a.id) && !gone[room].IsZero():
+								longest = max(longest, time.Since(gone[room]))
+								gone[room] = time.Time{}
+							}
+						}
+					}
+					for room, owners := range h.owners() {
+						if slices.Contains(owners, a.id) {
+							t.Errorf("%s is still served by who is gone", room)
+						}
+					}
+					if longest > tt.most || len(h.owners()) != len(h.rooms) {
+						t.Errorf("rooms were without an owner for %v, and %d have one", longest, len(h.owners()))
+					}
+					t.Logf("%v", longest)
+					a.line.cut.Store(false)
+					a.link.cut.Store(false)
+					h.end()
+				})
+			}
+		})
+	}
+}
