@@ -36,12 +36,13 @@ type machine struct {
 	camera    bool // those of the one that sees
 	tools     bool // and what the tests of the voice need
 	footage   bool // and those of the camera
+	database  bool // PostgreSQL is installed
 	aptFails  bool
 	buildFail bool
 }
 
 // debian has everything.
-var debian = machine{goVersion: "go1.26.0", compilers: "gcc c++", headers: true, apt: true, user: "0", yes: true, server: true, llama: true, cmake: true, clients: true, npm: true, speech: true, voice: true, camera: true, tools: true, footage: true}
+var debian = machine{goVersion: "go1.26.0", compilers: "gcc c++", headers: true, apt: true, user: "0", yes: true, server: true, llama: true, cmake: true, clients: true, npm: true, speech: true, voice: true, camera: true, tools: true, footage: true, database: true}
 
 // but returns m changed.
 func (m machine) but(change func(*machine)) machine {
@@ -147,6 +148,8 @@ func TestSetup(t *testing.T) {
 		{"they need not", debian, "neural", "EARSHOT_WITHOUT=neural", true, ""},
 		{"only the camera is missing", blind, "test", "", false, apt(eyes + " " + footage)},
 		{"only footage is missing", debian.but(func(m *machine) { m.footage = false }), "test", "", false, apt(footage)},
+		{"only PostgreSQL is missing", debian.but(func(m *machine) { m.database = false }), "test", "", false, apt("postgresql")},
+		{"PostgreSQL is missing and not wanted", debian.but(func(m *machine) { m.database = false }), "test", "EARSHOT_WITHOUT=postgres", false, ""},
 		{"the camera is missing and not wanted", blind, "test", "EARSHOT_WITHOUT=camera", false, ""},
 		{"only the voice is missing", mute, "test", "", false, apt(libraries + " " + forTests)},
 		{"only what its tests need is missing", debian.but(func(m *machine) { m.tools = false }), "test", "", false, apt(forTests)},
@@ -287,6 +290,9 @@ func (m machine) setUp(t *testing.T, arg, environ string) (said string, err erro
 	}
 	if m.footage {
 		program(t, filepath.Join(dir, "usr", "share/doc/opencv-doc/examples/data/vtest.avi"), "")
+	}
+	if m.database {
+		program(t, filepath.Join(dir, "usr", "lib/postgresql/15/bin/initdb"), "")
 	}
 	if m.voice {
 		for _, file := range []string{"share/pocketsphinx/model/en-us/en-us.lm.bin", "include/flite/flite.h", "lib/any/alsa-lib/libasound_module_pcm_pulse.so"} {
