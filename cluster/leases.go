@@ -11,8 +11,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"github.com/jackc/pgx/v5/pgconn"
 )
 
 // schemaLock is the key of the lock under which the table is made: "cluster" in ASCII.
@@ -111,12 +109,12 @@ func (l *Leases) take(ctx context.Context, room string, length time.Duration, tu
 	if !errors.Is(err, sql.ErrNoRows) {
 		return fence, err
 	}
-	held, left := &HeldError{Room: room}, 0.0
-	err = l.db.QueryRowContext(ctx, `SELECT owner, greatest(0, extract(epoch FROM until - now()))::double precision FROM room_leases WHERE room = ?`, room).Scan(&held.Owner, &left)
+	held, left := &HeldError{Room: room}, int64(0)
+	err = l.db.QueryRowContext(ctx, `SELECT owner, greatest(0, extract(epoch FROM until - now()) * 1000000)::bigint FROM room_leases WHERE room = ?`, room).Scan(&held.Owner, &left)
 	if err != nil {
 		return 0, err
 	}
-	held.Left = time.Duration(left * float64(time.Second))
+	held.Left = time.Duration(left) * time.Microsecond
 	return 0, held
 }
 
@@ -276,8 +274,11 @@ func CheckFence(ctx context.Context, tx *sql.Tx, room, owner string, fence int64
 
 // IsFenced reports whether a transaction failed because [CheckFence] refused it.
 func IsFenced(err error) bool {
-	e, is := errors.AsType[*pgconn.PgError](err)
-	return is && e.Code == fenced || errors.Is(err, ErrFenced)
+	e, is := errors.AsType[interface {
+		error
+		SQLState() string
+	}](err)
+	return is && e.SQLState() == fenced || errors.Is(err, ErrFenced)
 }
 
 // Fences are what an outlet has seen: the highest fence of each room. It is not safe for concurrent

@@ -24,9 +24,14 @@ type Error struct {
 	text  string
 	lost  bool // it is an [ErrLost]
 	again bool // connecting again may help
+	code  string
 }
 
-func (e *Error) Error() string        { return e.text }
+func (e *Error) Error() string { return e.text }
+
+// SQLState returns the code of an error of the server, or "".
+func (e *Error) SQLState() string { return e.code }
+
 func (e *Error) Is(target error) bool { return e.lost && target == ErrLost }
 
 // explanations say what to do about an error of the server, by the beginning of its code.
@@ -58,16 +63,16 @@ func explain(ctx context.Context, err error, lost bool) error {
 	if e, is := errors.AsType[*pgconn.PgError](err); is {
 		for _, x := range explanations {
 			if strings.HasPrefix(e.Code, x.code) {
-				return &Error{x.text, lost, x.again}
+				return &Error{x.text, lost, x.again, e.Code}
 			}
 		}
-		return &Error{fmt.Sprintf("it refused a statement (SQLSTATE %s): look at its log", e.Code), lost, false}
+		return &Error{fmt.Sprintf("it refused a statement (SQLSTATE %s): look at its log", e.Code), lost, false, e.Code}
 	}
 	switch {
 	case strings.Contains(err.Error(), "read only connection"):
-		return &Error{"it can only be read: promote it, or name the primary server in store.url, or both", lost, true}
+		return &Error{"it can only be read: promote it, or name the primary server in store.url, or both", lost, true, ""}
 	case lost:
-		return &Error{"it does not answer: start it, or correct store.url", true, true}
+		return &Error{"it does not answer: start it, or correct store.url", true, true, ""}
 	}
-	return &Error{"its answer was not understood: update earshot", false, false}
+	return &Error{"its answer was not understood: update earshot", false, false, ""}
 }
