@@ -58,6 +58,12 @@ func TestCluster(t *testing.T) {
 		awaitConnected(t, m, true)
 	}
 	everyoneHears(t, members[1:])
+
+	_, key := natstest.NewKey(t)
+	if err := servers[1].SetUsers([]natsserver.User{{Key: key}}); err != nil {
+		t.Fatal(err)
+	}
+	everyoneHears(t, members[1:])
 }
 
 // everyoneHears waits until every member answers every other one.

@@ -76,7 +76,14 @@ func (l *lane) connect(life context.Context) error {
 		l.set(false)
 		c.problem(fmt.Errorf("the connection to %s is lost; it is tried again until it is there", c.cfg.where()))
 	}
-	o.ReconnectedCB = func(*nats.Conn) { l.set(true) }
+	o.ReconnectedCB = func(nc *nats.Conn) {
+		for nc.IsConnected() { // until the server knows all subscriptions again
+			if nc.FlushTimeout(timeout) == nil {
+				l.set(true)
+				return
+			}
+		}
+	}
 	o.ReconnectErrCB = func(_ *nats.Conn, err error) { c.problem(c.cfg.explain(err)) }
 	o.ClosedCB = func(nc *nats.Conn) { // the server says that this client does what it must not
 		l.set(false)

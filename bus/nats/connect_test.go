@@ -76,7 +76,7 @@ func TestConnectErrors(t *testing.T) {
 		{"no port", func(c *nats.Config) { c.Servers = []string{"hub"} }, "is HOST:PORT", nil},
 		{"another protocol", func(c *nats.Config) { c.Servers = []string{"https://hub:1"} }, "is HOST:PORT", nil},
 		{"a user in it", func(c *nats.Config) { c.Servers = []string{"tls://me:hunter2@hub:1"} }, "has a user in it", nil},
-		{"an odd inbox", func(c *nats.Config) { c.Inbox = "answers" }, "begin with _INBOX.", nil},
+		{"an odd inbox", func(c *nats.Config) { c.Inbox = "answers" }, "begin with \"_INBOX.\"", nil},
 		{"no certificates to trust", func(c *nats.Config) { c.Certificates, c.CA = nil, []byte("x") }, "has none in PEM", nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

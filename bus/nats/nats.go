@@ -75,7 +75,8 @@ type Config struct {
 	Dropped func(n int)
 
 	// Problem receives what goes wrong after Connect, each thing once until it is mended: why there is
-	// no connection, and what the server refuses, which is [bus.ErrRefused].
+	// no connection, and what the server refuses, which is [bus.ErrRefused]. One that is [bus.ErrClosed]
+	// does not end by itself: the server took this client for broken.
 	Problem func(error)
 }
 
@@ -100,7 +101,7 @@ func (c *Config) options(ctx context.Context, problem func(error)) (nats.Options
 		return o, errors.New("there is no address of a NATS server")
 	}
 	if c.Inbox != "" && !strings.HasPrefix(c.Inbox, inboxes) {
-		return o, errors.New("the subjects of answers begin with " + inboxes)
+		return o, fmt.Errorf("the subjects of answers begin with %q", inboxes)
 	}
 	if c.Seed != "" {
 		key, err := nkeys.FromSeed([]byte(c.Seed.Reveal()))
@@ -127,11 +128,11 @@ func (c *Config) options(ctx context.Context, problem func(error)) (nats.Options
 	o.SubChanLen = 1        // a request has one answer
 	o.SkipHostLookup = true // the dialer does that
 	o.CustomDialer = dialer(func(network, address string) (net.Conn, error) {
-		conn, err := (&net.Dialer{Timeout: timeout}).DialContext(ctx, network, address)
-		if err == nil {
-			context.AfterFunc(ctx, func() { conn.Close() })
+		c, err := (&net.Dialer{Timeout: timeout}).DialContext(ctx, network, address)
+		if err != nil {
+			return nil, err
 		}
-		return conn, err
+		return &dialled{c, context.AfterFunc(ctx, func() { c.Close() })}, nil
 	})
 	return o, nil
 }
@@ -186,6 +187,18 @@ type dialer func(network, address string) (net.Conn, error)
 
 // Dial implements [nats.CustomDialer].
 func (d dialer) Dial(network, address string) (net.Conn, error) { return d(network, address) }
+
+// A dialled is what a dialer has dialled.
+type dialled struct {
+	net.Conn
+	forget func() bool
+}
+
+// Close implements [net.Conn].
+func (d *dialled) Close() error {
+	d.forget()
+	return d.Conn.Close()
+}
 
 // pause returns how long to wait after so many attempts.
 func pause(attempts int) time.Duration {
