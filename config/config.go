@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"slices"
 
+	"earshot/bus"
 	"earshot/executive"
 	"earshot/internal/field"
 	"earshot/internal/logfile"
@@ -41,6 +42,7 @@ type Config struct {
 	Speakers       speakers.Config     `yaml:"speakers"`
 	Store          store.Config        `yaml:"store"`
 	Server         server.Config       `yaml:"server"`
+	Bus            bus.Config          `yaml:"bus"`
 	Log            logfile.Config      `yaml:"log"`
 }
 
@@ -100,6 +102,7 @@ func (c *Config) Validate() error {
 		field.Under("speakers", c.Speakers.Validate()),
 		field.Under("store", c.Store.Validate()),
 		field.Under("server", c.Server.Validate()),
+		field.Under("bus", c.Bus.Validate()),
 		field.Under("log", c.Log.Validate()),
 	)
 }

@@ -112,6 +112,7 @@ func (h backend) State(ctx context.Context, p server.Principal) (api.Status, err
 	for _, e := range h.daemon.cameras.List() {
 		s.Cameras = append(s.Cameras, cameras.InfoOf(h.cameraView(e), e.Running()))
 	}
+	s.Satellites = h.daemon.satellites.states(p.Participant)
 	if p.Can(participants.Operate) {
 		s.Waiting = h.daemon.waitingKeys()
 		today := h.daemon.costs.Today()

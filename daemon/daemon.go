@@ -67,6 +67,7 @@ type Daemon struct {
 
 	discordBot atomic.Pointer[bot.Bot] // on Discord; nil without one
 	cameras    cameras.Set             // of this machine
+	satellites satellites              // other machines
 
 	server *server.Server // serves other processes
 	port   *server.Port   // where they connect besides the socket

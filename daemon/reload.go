@@ -33,6 +33,7 @@ const (
 	loudspeakerSection = "the loudspeaker"
 	camerasSection     = "the cameras"
 	discordSection     = "Discord"
+	satellitesSection  = "the satellites"
 	modelsSection      = "the models"
 	peopleSection      = "who is known"
 	roomsSection       = "the rooms"
@@ -44,28 +45,29 @@ const (
 // [config.Section] changes. The longest entry that equals the key or contains it applies.
 var sectionsByKey = map[string][]string{
 	"executive.llm":  {modelsSection, peopleSection},
-	"executive.name": {peopleSection, microphoneSection, discordSection},
-	"executive.multi_party.speaker_attribution": {microphoneSection},
+	"executive.name": {peopleSection, microphoneSection, discordSection, satellitesSection},
+	"executive.multi_party.speaker_attribution": {microphoneSection, satellitesSection},
 	"external_actors":             {peopleSection},
 	"agents":                      {peopleSection},
-	"rooms":                       {peopleSection, roomsSection},
-	"providers.microphone":        {cardSection, microphoneSection},
+	"rooms":                       {peopleSection, roomsSection, satellitesSection},
+	"providers.microphone":        {cardSection, microphoneSection, satellitesSection},
 	"providers.webcam":            {camerasSection},
 	"providers.discord":           {discordSection},
 	"providers.discord.operators": {peopleSection, discordSection},
-	"outlets.loudspeaker":         {cardSection, loudspeakerSection},
+	"outlets.loudspeaker":         {cardSection, loudspeakerSection, satellitesSection},
 	"outlets.discord":             {discordSection},
-	"speech":                      {microphoneSection, loudspeakerSection, discordSection},
-	"speech.hear":                 {microphoneSection, discordSection},
-	"speech.say":                  {loudspeakerSection, discordSection},
-	"speakers.enabled":            {microphoneSection},
+	"speech":                      {microphoneSection, loudspeakerSection, discordSection, satellitesSection},
+	"speech.hear":                 {microphoneSection, discordSection, satellitesSection},
+	"speech.say":                  {loudspeakerSection, discordSection, satellitesSection},
+	"speakers.enabled":            {microphoneSection, satellitesSection},
 	"log":                         {logSection},
 	"server":                      {apiSection},
+	"bus":                         {satellitesSection},
 }
 
 // sectionOrder is all sections, in the order in which they restart.
 var sectionOrder = []string{
-	modelsSection, peopleSection, roomsSection, logSection, cardSection, microphoneSection, loudspeakerSection, camerasSection, discordSection, apiSection,
+	modelsSection, peopleSection, roomsSection, logSection, cardSection, microphoneSection, loudspeakerSection, camerasSection, discordSection, satellitesSection, apiSection,
 }
 
 // affectedSections returns the parts that restart for a key.

@@ -92,7 +92,9 @@ func (d *Daemon) rebuildSection(ctx context.Context, s *section, run map[string]
 		return
 	}
 	for _, name := range stopParts(run, next.parts) {
-		d.desk.Know(earshot.Notice{Key: name, Over: true}) // the section is a new one now
+		for _, r := range d.rooms.now() {
+			r.Know(earshot.Notice{Key: name, Over: true}) // the section is a new one now
+		}
 		d.health.Remove(name)
 	}
 	for _, f := range s.is.findings {
@@ -146,6 +148,9 @@ func (d *Daemon) startParts(ctx context.Context, run map[string]*runningPart, pa
 		life, r.stop = context.WithCancel(ctx)
 		cfg := d.options.Restarts
 		cfg.Report, cfg.Lost, cfg.Pulse = d.report, p.lost, p.pulse
+		if p.report != nil {
+			cfg.Report = p.report
+		}
 		cfg.Began = d.health.CountStarts(p.name)
 		does := p.run
 		if p.modes != nil {

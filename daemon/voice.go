@@ -9,6 +9,7 @@ import (
 
 	"earshot"
 	"earshot/config"
+	"earshot/executive/room"
 	"earshot/internal/audio"
 	"earshot/internal/helper"
 	"earshot/internal/probe"
@@ -35,6 +36,8 @@ type part struct {
 	modes func(earshot.Mode) bool
 
 	pulse *supervise.Pulse // where it shows that it is alive; nil if running is enough
+
+	report func(earshot.Notice) // is told of each outage; nil tells the desk
 
 	// as is what the part is made of: when its section is rebuilt, a part made of the same goes on.
 	// If nil, the part always counts as changed.
@@ -104,9 +107,7 @@ func (l *speechIO) buildLoudspeaker(ctx context.Context) sectionBuild {
 	if !looks.Speaks {
 		return is
 	}
-	voices := engine.New("speaks", cfg.Speech.Voices(helper.NewDialer(l.daemon.log, helper.SpeechProgram, "say"), neural.Open(l.daemon.log)), l.daemon.report)
-	say := tts.New(tts.Config{Dial: voices.Dial, Voice: cfg.Outlets.Loudspeaker.Voice, Speed: cfg.Outlets.Loudspeaker.Speed, Log: l.daemon.log})
-	own := &learnedVoice{Fickle: say, learn: l.daemon.voices.Registry.LearnOwn}
+	say, own := l.daemon.newVoice(cfg, l.daemon.report)
 	there := new(supervise.Pulse)
 	loud := loudspeaker.New(cfg.Outlets.Loudspeaker, loudspeaker.OnCard(l.card), own)
 	is.parts = []part{
@@ -125,6 +126,13 @@ func (l *speechIO) buildLoudspeaker(ctx context.Context) sectionBuild {
 	return is
 }
 
+// newVoice returns a synthesiser of the agent's voice, and the same as a voice that is learned.
+func (d *Daemon) newVoice(cfg *config.Config, report func(earshot.Notice)) (*tts.Synthesiser, *learnedVoice) {
+	voices := engine.New("speaks", cfg.Speech.Voices(helper.NewDialer(d.log, helper.SpeechProgram, "say"), neural.Open(d.log)), report)
+	say := tts.New(tts.Config{Dial: voices.Dial, Voice: cfg.Outlets.Loudspeaker.Voice, Speed: cfg.Outlets.Loudspeaker.Speed, Log: d.log})
+	return say, &learnedVoice{Fickle: say, learn: d.voices.Registry.LearnOwn}
+}
+
 // buildMicrophone returns the parts that hear; mic is the microphone that listens now.
 func (l *speechIO) buildMicrophone(ctx context.Context, mic *atomic.Pointer[microphone.Provider]) sectionBuild {
 	cfg := l.daemon.Config()
@@ -138,7 +146,8 @@ func (l *speechIO) buildMicrophone(ctx context.Context, mic *atomic.Pointer[micr
 		return is
 	}
 	there := new(supervise.Pulse)
-	m, recognition := l.daemon.microphone(cfg, pulsedCapture{microphone.OnCard(l.card, cfg.Providers.Microphone.Device), there})
+	captured := pulsedCapture{microphone.OnCard(l.card, cfg.Providers.Microphone.Device), there}
+	m, recognition := l.daemon.microphone(cfg, l.daemon.satellites.oneOf(earshot.Desk, "microphone", captured))
 	is.started = func() { mic.Store(m) }
 	is.parts = append(recognition, part{
 		name: m.Name(), modes: earshot.Mode.Listens, lost: !looks.Ears.Works, pulse: there,
@@ -219,17 +228,25 @@ func (d *Daemon) microphone(cfg *config.Config, c microphone.Capture) (*micropho
 		senses = sense.New(sense.Config{Dial: is.Dial, Sets: is.Sets, Log: d.log})
 		parts = append(parts, part{name: "sensing of voices", run: senses.Run})
 	}
-	mic = microphone.New(cfg.Providers.Microphone, microphone.Parts{
+	mic = microphone.New(cfg.Providers.Microphone, d.microphoneParts(cfg, c, ears, senses, func() *room.Room { return d.desk }))
+	return mic, parts
+}
+
+// microphoneParts returns what a microphone that hears c in a room is made of. in returns the room, or
+// nil if that is gone.
+func (d *Daemon) microphoneParts(cfg *config.Config, c microphone.Capture, ears microphone.Recogniser, senses *sense.Sensor, in func() *room.Room) microphone.Parts {
+	return microphone.Parts{
 		Dropped: d.countDrops("microphone"),
 		Capture: c, Recogniser: ears, Sense: microphone.UseSense(senses), Notice: d.report,
-		Talk: func() hearing.Talk {
-			about := hearing.Asks(string(d.desk.Asked()))
+		Talk: func() (about hearing.Talk) {
+			if r := in(); r != nil {
+				about = hearing.Asks(string(r.Asked()))
+			}
 			about.Name = d.Config().Executive.Name
 			return about
 		},
 		Voices: cfg.Executive.MultiParty.SpeakerAttribution && cfg.Speakers.Enabled,
-	})
-	return mic, parts
+	}
 }
 
 // InstallMicrophone adds the recognition of speech in the sound of c, and returns the provider

@@ -86,7 +86,7 @@ func TestConn(t *testing.T) {
 			var want []string
 			for i := range 100 {
 				want = append(want, fmt.Sprint("m", i))
-				if err := errors.Join(from.Send(want[i], nil), from.SendSound(uint32(i), make([]byte, 1000*(i%60)))); err != nil {
+				if err := errors.Join(from.Send(want[i], nil), from.SendSound(uint32(i), make([]byte, 100*(i%60)))); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -85,11 +85,14 @@ func newCertificate(path string) (Certificate, error) {
 }
 
 // SHA256 returns the SHA-256 of the certificate, in hexadecimal, by which it is pinned.
-func (c Certificate) SHA256() string {
+func (c Certificate) SHA256() string { return hex.EncodeToString(c.Sum()) }
+
+// Sum returns the same as bytes; nil if there is no certificate.
+func (c Certificate) Sum() []byte {
 	block, _ := pem.Decode(c.PEM)
 	if block == nil {
-		return ""
+		return nil
 	}
 	sum := sha256.Sum256(block.Bytes)
-	return hex.EncodeToString(sum[:])
+	return sum[:]
 }

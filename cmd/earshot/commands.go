@@ -53,6 +53,7 @@ type commands struct {
 	Cron      cronCommand      `cmd:"" help:"List, add, run, pause and remove what is done by the clock."`
 	Forget    forgetCommand    `cmd:"" help:"Forget a person, a time span or single events, with everything derived from them."`
 	Token     tokenCommand     `cmd:"" help:"Create and revoke the tokens by which people prove who they are."`
+	Pair      pairCommand      `cmd:"" help:"Pair satellites: microphones and loudspeakers of other machines."`
 	Export    exportCommand    `cmd:"" help:"Export what was said to a file, to read or to import elsewhere."`
 	Import    importCommand    `cmd:"" help:"Import an export into the journal here."`
 	Backup    backupCommand    `cmd:"" help:"Back up everything that is kept into one file, even while earshot runs."`

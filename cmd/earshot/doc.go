@@ -45,7 +45,8 @@
 // [earshot/internal/helper/helpertest] makes helpers for tests out of a function.
 //
 // [earshot/internal/audio] is sound as it is passed around: frames of 20 ms that
-// say of themselves when they were captured and whether a voice is in them.
+// say of themselves when they were captured and whether a voice is in them;
+// [earshot/internal/audio/arbiter] has one of several microphones of a room speak for the others.
 // [earshot/internal/sound] is the client of the sound card, with the deck that
 // plays and the routes that streams take below it;
 // [earshot/internal/codec] is that of files, and of the Opus of calls.

@@ -125,6 +125,9 @@ func (r runCommand) Run(a *app) error {
 			senses = append(senses, d.InstallCameras(a.ctx)...)
 		}
 		senses = append(senses, d.InstallDiscord(a.ctx, !r.NoVoice)...)
+		if !r.NoVoice {
+			senses = append(senses, d.InstallSatellites(a.ctx)...)
+		}
 		a.open(d, looks, senses, r.unused(), api)
 		if first {
 			firststart.Forewarn(a.greeted(), d.Config())

@@ -41,7 +41,7 @@ var (
 	inner = map[string]string{
 		"sound card": api.Sense, "recognition": api.Sense, "recognition of calls": api.Sense, "sound of calls": api.Sense, "calls": api.Sense,
 		"synthesis": api.Outlet, "own voice": api.Outlet, "voice in calls": api.Outlet, "sound of the voice in calls": api.Outlet,
-		"server": api.Machine,
+		"server": api.Machine, "bus": api.Sense, "sound of satellites": api.Sense, "recognition of satellites": api.Sense, "sensing of satellites": api.Sense,
 	}
 	faultsOf = map[string]string{"store.full": "journal", "store.damaged": "journal", "unsaved": "journal", "memory": "journal"}
 )
@@ -49,6 +49,7 @@ var (
 // kinds are the parts named by a configuration, each with its kind.
 var kinds = map[string]string{
 	"microphone": api.Sense, "discord": api.Sense, "webcam": api.Sense, "loudspeaker": api.Outlet, "console": api.Outlet, "journal": api.Machine,
+	"satellites": api.Sense,
 }
 
 // kindOf returns the kind of the part with a name, or false if there is none.
@@ -62,8 +63,12 @@ func kindOf(name string) (string, bool) {
 	return "", false
 }
 
-// label returns the label under which a part is counted: cameras have names that people chose.
+// label returns the label under which a part is counted: cameras and satellites have names that people
+// chose.
 func label(name string) string {
+	if strings.HasPrefix(name, "satellite ") {
+		return "satellites"
+	}
 	if strings.HasPrefix(name, "webcam") || strings.HasSuffix(name, "camera") || strings.HasPrefix(name, "camera") {
 		return "webcam"
 	}
@@ -224,7 +229,7 @@ func (v *Parts) List() (all []api.Part) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	for _, p := range v.all {
-		if !p.Well || inner[p.Name] == "" {
+		if !p.Well || inner[p.Name] == "" && !strings.Contains(p.Name, ": ") { // which a part of a satellite has
 			all = append(all, p.Part)
 		}
 	}

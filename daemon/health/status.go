@@ -33,6 +33,9 @@ func PrintStatus(w io.Writer, s api.Status, now time.Time) error {
 	if s.API != "" {
 		fmt.Fprintf(w, "  ✓ %s at %s\n", probe.APIPart, terminal.Safe(s.API))
 	}
+	for _, one := range s.Satellites {
+		fmt.Fprintf(w, "  %s\n", terminal.Safe(satelliteText(one)))
+	}
 	for _, n := range s.Faults {
 		if n.Absent { // earshot doctor says more of it
 			fmt.Fprintf(w, "  – %s\n", terminal.Safe(n.Text))
@@ -65,6 +68,20 @@ func PrintStatus(w io.Writer, s api.Status, now time.Time) error {
 		fmt.Fprintf(w, "  Memory: %s.\n", terminal.Safe(s.Keeps))
 	}
 	return nil
+}
+
+// satelliteText tells people how a satellite is.
+func satelliteText(s api.Satellite) string {
+	since := s.Since.Local().Format("2006-01-02 15:04")
+	switch {
+	case s.Since.IsZero():
+		return fmt.Sprintf("○ satellite %s, in the room %s: has not connected yet", s.ID, s.Room)
+	case !s.Connected:
+		return fmt.Sprintf("○ satellite %s, in the room %s: not connected since %s", s.ID, s.Room, since)
+	case s.Muted:
+		return fmt.Sprintf("● satellite %s, in the room %s: connected since %s, muted there", s.ID, s.Room, since)
+	}
+	return fmt.Sprintf("● satellite %s, in the room %s: connected since %s", s.ID, s.Room, since)
 }
 
 // permissionText tells a permission to people.

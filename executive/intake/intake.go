@@ -102,7 +102,7 @@ func Source(h earshot.Handle) string {
 	switch h.Provider {
 	case "discord":
 		return "discord"
-	case "microphone", "voice":
+	case "microphone", "satellite", "voice":
 		return "audio"
 	}
 	return "text"

@@ -23,8 +23,8 @@ const (
 	source = "company"
 )
 
-// local are the senses of this machine, which tell who is in front of it.
-var local = map[string]bool{"console": true, "microphone": true, "webcam": true}
+// local are the senses of this machine and of satellites, which tell who is in front of one.
+var local = map[string]bool{"console": true, "microphone": true, "satellite": true, "webcam": true}
 
 // An Estimator estimates who is here, from what is seen, heard and typed. It is safe for concurrent
 // use. Use [NewEstimator].

@@ -168,7 +168,7 @@ func live(t *testing.T, test func(t *testing.T, h *house)) {
 		log := slog.New(slog.DiscardHandler)
 		h := &house{t: t, bus: new(bus.Local), dies: make(chan error, 100)}
 		h.hub = hub.New(hub.Config{
-			Bus: h.bus, Media: helpertest.Dialer("media", decoder), Log: log,
+			Media: helpertest.Dialer("media", decoder), Log: log,
 			FollowUp: func() time.Duration { return 8 * time.Second },
 		})
 		h.sat = h.hub.Add(hub.SatelliteConfig{
@@ -181,7 +181,7 @@ func live(t *testing.T, test func(t *testing.T, h *house)) {
 		})
 		ctx, stop := context.WithCancel(t.Context())
 		var parts sync.WaitGroup
-		parts.Go(func() { h.hub.Run(ctx) })
+		parts.Go(func() { h.hub.Run(ctx, h.bus) })
 		parts.Go(func() { h.hub.Decode(ctx) })
 		parts.Go(func() {
 			for ctx.Err() == nil {

@@ -28,7 +28,6 @@ import (
 
 // Config is what a hub is made of.
 type Config struct {
-	Bus   bus.Bus
 	Media helper.Dialer // of the decoder
 	Log   *slog.Logger
 
@@ -45,6 +44,7 @@ type Hub struct {
 	opus *codec.Opus
 
 	mu      sync.Mutex
+	bus     bus.Bus // while it runs
 	all     map[string]*Satellite
 	session uint64 // the last one
 	speaker uint32 // the last one of the decoder
@@ -63,9 +63,12 @@ func (h *Hub) Decode(ctx context.Context) error { return h.opus.Run(ctx) }
 // maxJoin is how many bytes a request to join may have.
 const maxJoin = 4 << 10
 
-// Run answers who asks to join, until ctx ends.
-func (h *Hub) Run(ctx context.Context) error {
-	stop, err := h.cfg.Bus.Subscribe(ctx, satellite.JoinPattern, h.join)
+// Run answers who asks to join on a bus, until ctx ends. It must not be called twice at a time.
+func (h *Hub) Run(ctx context.Context, b bus.Bus) error {
+	h.mu.Lock()
+	h.bus = b
+	h.mu.Unlock()
+	stop, err := b.Subscribe(ctx, satellite.JoinPattern, h.join)
 	if err != nil {
 		return err
 	}
@@ -115,24 +118,13 @@ func (h *Hub) Add(cfg SatelliteConfig) *Satellite {
 	return s
 }
 
-// Remove removes a satellite: its session ends, and it cannot join any more.
-func (h *Hub) Remove(id string) {
-	h.mu.Lock()
-	s := h.all[id]
-	delete(h.all, id)
-	h.mu.Unlock()
-	if s != nil {
-		s.end(errRemoved)
-		h.opus.Forget(s.speaker)
-	}
-}
-
-// next returns the number of a new session, which rises from one life of the daemon to the next, too.
-func (h *Hub) next() uint64 {
+// next returns the bus and the number of a new session, which rises from one life of the daemon to the
+// next, too.
+func (h *Hub) next() (bus.Bus, uint64) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.session = max(h.session+1, uint64(time.Now().UnixNano()))
-	return h.session
+	return h.bus, h.session
 }
 
 // heard hands a decoded frame to its satellite.

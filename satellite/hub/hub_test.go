@@ -185,7 +185,7 @@ func TestEnds(t *testing.T) {
 		{"a message is missing", func(h *house, f *far) {
 			h.bus.Publish(satellite.Prefix("kitchen")+"up.control", append(stamp(h, 50), "{}"...))
 		}, satellite.ErrGap, "", helper.Beat},
-		{"it is removed", func(h *house, f *far) { h.hub.Remove("kitchen") }, helper.ErrDied, "removed", 0},
+		{"it is removed", func(h *house, f *far) { h.sat.Remove() }, helper.ErrDied, "removed", 0},
 		{"its own card is gone", func(h *house, f *far) {
 			f.Send(sound.SayDown, sound.Fault{Text: "no sound here", Fix: "plug it in"})
 		}, nil, "no sound here", 0},

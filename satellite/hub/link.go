@@ -120,8 +120,9 @@ func (l *link) Run(ctx context.Context, h helper.Handler) error {
 	if !ok {
 		return nil
 	}
-	welcome.Session = s.hub.next()
-	conn, err := satellite.OpenHub(context.WithoutCancel(ctx), s.hub.cfg.Bus, s.cfg.ID, welcome.Session, &s.old)
+	b, session := s.hub.next()
+	welcome.Session = session
+	conn, err := satellite.OpenHub(context.WithoutCancel(ctx), b, s.cfg.ID, welcome.Session, &s.old)
 	if err != nil {
 		return err
 	}

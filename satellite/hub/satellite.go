@@ -76,6 +76,19 @@ type State struct {
 	Lost     int64 // sessions that ended
 }
 
+// Remove ends the session, and the satellite cannot join any more.
+func (s *Satellite) Remove() {
+	s.hub.mu.Lock()
+	if s.hub.all[s.cfg.ID] == s {
+		delete(s.hub.all, s.cfg.ID)
+	}
+	s.hub.mu.Unlock()
+	if l := s.current(); l != nil {
+		l.end(errRemoved)
+	}
+	s.hub.opus.Forget(s.speaker)
+}
+
 // State returns how the satellite is.
 func (s *Satellite) State() State {
 	s.mu.Lock()
@@ -122,13 +135,6 @@ func (s *Satellite) offer(r request) {
 	}
 	if old != nil {
 		old.end(errAgain)
-	}
-}
-
-// end ends the session that runs, if there is one.
-func (s *Satellite) end(why error) {
-	if l := s.current(); l != nil {
-		l.end(why)
 	}
 }
 
