@@ -31,14 +31,15 @@ func startHub(t *testing.T) (*hub.Satellite, string) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	b := natstest.Connect(t, server.Config())
 	h := hub.New(hub.Config{
-		Bus: natstest.Connect(t, server.Config()), Media: func() (helper.Link, error) { return nil, &helper.MissingError{Name: helper.SpeechProgram} },
-		Log: slog.New(slog.DiscardHandler), FollowUp: func() time.Duration { return 0 },
+		Media: func() (helper.Link, error) { return nil, &helper.MissingError{Name: helper.SpeechProgram} },
+		Log:   slog.New(slog.DiscardHandler), FollowUp: func() time.Duration { return 0 },
 	})
 	s := h.Add(hub.SatelliteConfig{ID: "kitchen", Tell: func(string) {}, Welcome: func() satellite.Welcome { return satellite.Welcome{Room: "Lounge"} }})
 	ctx, stop := context.WithCancel(context.Background())
 	var running sync.WaitGroup
-	for _, run := range []func(context.Context) error{h.Run, s.Run} {
+	for _, run := range []func(context.Context) error{func(ctx context.Context) error { return h.Run(ctx, b) }, s.Run} {
 		running.Go(func() {
 			for ctx.Err() == nil {
 				_ = run(ctx)

@@ -66,9 +66,9 @@ func TestReal(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	h := hub.New(hub.Config{Bus: b, Media: dialer(helper.SpeechProgram, "media"), Log: log, FollowUp: func() time.Duration { return 0 }})
+	h := hub.New(hub.Config{Media: dialer(helper.SpeechProgram, "media"), Log: log, FollowUp: func() time.Duration { return 0 }})
 	kitchen := h.Add(hub.SatelliteConfig{ID: "kitchen", Tell: func(string) {}, Welcome: func() satellite.Welcome { return satellite.Welcome{Room: "the kitchen"} }})
-	for _, run := range []func(context.Context) error{h.Run, h.Decode, kitchen.Run} {
+	for _, run := range []func(context.Context) error{func(ctx context.Context) error { return h.Run(ctx, b) }, h.Decode, kitchen.Run} {
 		parts.Go(func() {
 			for ctx.Err() == nil {
 				_ = run(ctx)
