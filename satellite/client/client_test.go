@@ -104,9 +104,11 @@ type speech struct {
 	at chan sound.Position // the last position
 }
 
-// say has the hub play so many samples, each of its own value, from another goroutine.
-func (h *house) say(t *testing.T, samples int) (s *speech) {
-	out, err := h.hub.Output(t.Context(), "", 1)
+// say plays so many samples at the satellite, each of its own value, from another goroutine.
+func (h *house) say(t *testing.T, samples int) *speech { return say(t, h.hub.Card, samples) }
+
+func say(t *testing.T, c *sound.Card, samples int) (s *speech) {
+	out, err := c.Output(t.Context(), "", 1)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -254,8 +254,8 @@ func encode(_ context.Context, s *helper.Server) error {
 	return s.Controls(func(helper.Control) error { return nil })
 }
 
-// A hub is one that has a sound card at the satellite.
-type hub struct {
+// A fakeHub is one that has a sound card at the satellite.
+type fakeHub struct {
 	*sound.Card
 	t     *testing.T
 	bus   bus.Bus
@@ -275,7 +275,7 @@ type hub struct {
 // A link is a session at the hub, as a helper.
 type link struct {
 	*helper.Peer
-	hub  *hub
+	hub  *fakeHub
 	conn *satellite.Conn
 	end  chan struct{}
 	once sync.Once
@@ -288,7 +288,7 @@ func (l *link) Wait(context.Context) error {
 	return nil
 }
 
-func (h *hub) join(m bus.Message) {
+func (h *fakeHub) join(m bus.Message) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	var j satellite.Join
@@ -377,7 +377,7 @@ func (l *link) Run(ctx context.Context, to helper.Handler) error {
 }
 
 // look calls f with the mutex locked.
-func (h *hub) look(f func()) {
+func (h *fakeHub) look(f func()) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	f()
@@ -386,7 +386,7 @@ func (h *hub) look(f func()) {
 // A house is a hub with a satellite.
 type house struct {
 	*client.Client
-	hub  *hub
+	hub  *fakeHub
 	card *card
 	wire *wire
 
@@ -410,7 +410,7 @@ func start(t *testing.T, change func(*client.Config)) (h *house, stop func()) {
 
 // run runs a hub that is on a bus, and a satellite, until stop is called.
 func (h *house) run(t *testing.T, b bus.Bus, cfg client.Config) (stop func()) {
-	h.hub = &hub{t: t, bus: b, links: make(chan *link, 1)}
+	h.hub = &fakeHub{t: t, bus: b, links: make(chan *link, 1)}
 	ctx, cancel := context.WithCancel(t.Context())
 	hubStop, err := b.Subscribe(ctx, satellite.JoinPattern, h.hub.join)
 	if err != nil {
@@ -465,7 +465,7 @@ func (h *house) status() client.Status {
 }
 
 // joined returns who has asked to join.
-func (h *hub) joined() (all []satellite.Join) {
+func (h *fakeHub) joined() (all []satellite.Join) {
 	h.look(func() { all = slices.Clone(h.joins) })
 	return all
 }
@@ -477,7 +477,7 @@ func (f *card) sounded() (all []int16) {
 }
 
 // heard returns the numbers of the frames that the hub has got in packets.
-func (h *hub) heard() (all []int) {
+func (h *fakeHub) heard() (all []int) {
 	h.look(func() {
 		for _, p := range h.packets {
 			all = append(all, int(binary.LittleEndian.Uint16(p.Opus[1:])))

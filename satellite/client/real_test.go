@@ -2,31 +2,35 @@ package client_test
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"math"
+	"os"
 	"path/filepath"
 	"slices"
 	"sync"
-	"syscall"
 	"testing"
+	"time"
 
+	"earshot"
 	"earshot/bus"
 	"earshot/bus/nats"
 	"earshot/bus/nats/natstest"
 	"earshot/bus/natsserver"
 	"earshot/internal/audio"
-	"earshot/internal/codec"
 	"earshot/internal/helper"
 	"earshot/internal/helper/helpertest"
 	"earshot/internal/sound/soundtest"
 	"earshot/internal/testkit"
 	"earshot/satellite"
 	"earshot/satellite/client"
+	"earshot/satellite/hub"
 )
 
-// TestReal: by a real server of the bus, a real sound card and real Opus, what is said into the
-// satellite's microphone comes to the hub, where it is decoded, and what the hub plays comes out of
-// the satellite's loudspeaker to the sample. When the server of the bus is killed, the satellite says so.
+// TestReal: by a real server of the bus, the real hub, a real sound card and real Opus, what is said
+// into the satellite's microphone comes to the hub, and what the hub plays comes out of the
+// satellite's loudspeaker to the sample. When the server of the bus is killed, the satellite says so,
+// and hears again when there is another.
 func TestReal(t *testing.T) {
 	dir := helpertest.Build(t, helper.SoundProgram, helper.SpeechProgram)
 	room := soundtest.Start(t)
@@ -37,8 +41,19 @@ func TestReal(t *testing.T) {
 		}
 	}
 	seed, public := natstest.NewKey(t)
-	server := natstest.Start(t, natsserver.Config{Users: []natsserver.User{{Key: public, Rights: satellite.RightsOf("kitchen")}}})
+	rights := satellite.RightsOf("kitchen")
+	listen := fmt.Sprintf("127.%d.%d.1:4223", os.Getpid()>>8&0x7f+1, os.Getpid()&0xff) // the same when it is started again, and nobody else's
+	server := natstest.Start(t, natsserver.Config{Listen: listen, Users: []natsserver.User{{Key: public, Rights: rights}}})
+	ctx, stop := context.WithCancel(t.Context())
+	var parts sync.WaitGroup
 	var conns []*nats.Conn
+	defer func() {
+		stop()
+		testkit.Finish(t, testkit.Patience, "the hub and the satellite end", parts.Wait)
+		for _, c := range conns {
+			c.Close()
+		}
+	}()
 	connect := func(ctx context.Context, cfg nats.Config) (bus.Bus, error) {
 		c, err := nats.Connect(ctx, cfg)
 		if err == nil {
@@ -46,49 +61,73 @@ func TestReal(t *testing.T) {
 		}
 		return c, err
 	}
-	b, err := connect(t.Context(), server.Config())
+	b, err := connect(ctx, server.Config())
 	if err != nil {
 		t.Fatal(err)
 	}
-	var h house
-	stop := h.run(t, b, client.Config{
-		Connect: func(ctx context.Context) (bus.Bus, error) {
-			return connect(ctx, server.UserConfig(seed, satellite.RightsOf("kitchen")))
-		},
-		Sound: dialer(helper.SoundProgram), Media: dialer(helper.SpeechProgram, "media"),
-	})
-	defer func() {
-		stop()
-		for _, c := range conns {
-			c.Close()
-		}
-	}()
-	defer h.listen(t)()
 
+	h := hub.New(hub.Config{Media: dialer(helper.SpeechProgram, "media"), Log: log, FollowUp: func() time.Duration { return 0 }})
+	kitchen := h.Add(hub.SatelliteConfig{ID: "kitchen", Tell: func(string) {}, Welcome: func() satellite.Welcome { return satellite.Welcome{Room: "the kitchen"} }})
+	for _, run := range []func(context.Context) error{func(ctx context.Context) error { return h.Run(ctx, b) }, h.Decode, kitchen.Run} {
+		parts.Go(func() {
+			for ctx.Err() == nil {
+				_ = run(ctx)
+			}
+		})
+	}
+	var mu sync.Mutex
+	var status client.Status
+	var heard []int16
+	parts.Go(func() {
+		for ctx.Err() == nil {
+			in, err := kitchen.Card.Input(ctx, "")
+			if err != nil {
+				continue // the session ended at this moment
+			}
+			for f, err := range in.Frames(ctx) {
+				if err == nil {
+					mu.Lock()
+					heard = append(heard, f.PCM[:]...)
+					mu.Unlock()
+				}
+			}
+		}
+	})
+	far := client.New(client.Config{
+		ID: "kitchen", Sound: dialer(helper.SoundProgram), Media: dialer(helper.SpeechProgram, "media"),
+		Connect: func(ctx context.Context) (bus.Bus, error) { return connect(ctx, server.UserConfig(seed, rights)) },
+		Notice:  func(n earshot.Notice) { log.Info(n.Text) },
+		Changed: func(s client.Status) {
+			mu.Lock()
+			defer mu.Unlock()
+			status = s
+		},
+	})
+	parts.Go(func() { far.Run(ctx) })
+	is := func(ok func() bool) func() bool {
+		return func() bool {
+			mu.Lock()
+			defer mu.Unlock()
+			return ok()
+		}
+	}
 	sentence := spoken(t)
 	hear := func() {
-		quiet, began := 0, 0
-		h.hub.look(func() { quiet, began = len(h.hub.quiet), len(h.hub.packets) })
-		testkit.Await(t, testkit.Patience, "it listens", func() bool { return h.quiets() > quiet })
-		if err := room.Play(t.Context(), sentence); err != nil {
+		is(func() bool { heard = nil; return true })()
+		testkit.Await(t, testkit.Patience, "it listens", is(func() bool { return status.Microphone == client.Listening && len(heard) > audio.Rate }))
+		if err := room.Play(ctx, sentence); err != nil {
 			t.Fatal(err)
 		}
-		quiet = h.quiets()
-		testkit.Await(t, testkit.Patience, "the end of the sentence", func() bool { return h.quiets() > quiet+1 })
-		var packets []satellite.Packet
-		h.hub.look(func() { packets = slices.Clone(h.hub.packets[began:]) })
-		if likeness := alike(levels(decoded(t, dialer(helper.SpeechProgram, "media"), packets)), levels(sentence)); likeness < 0.95 {
-			t.Errorf("the %d packets are like the sentence by %.2f", len(packets), likeness)
-		}
+		testkit.Await(t, testkit.Patience, "the sentence is heard at the hub", is(func() bool { return alike(levels(heard), levels(sentence)) > 0.95 }))
 	}
 	hear()
 
-	record, err := room.Record(t.Context())
+	record, err := room.Record(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer record.Stop()
-	s := h.say(t, 2*audio.Rate)
+	s := say(t, kitchen.Card, 2*audio.Rate)
 	if at := testkit.Receive(t, testkit.Patience, "the end of the speech", s.at); at.Samples != 2*audio.Rate {
 		t.Errorf("%d samples were played", at.Samples)
 	}
@@ -99,16 +138,10 @@ func TestReal(t *testing.T) {
 		}
 	}
 
-	if err := syscall.Kill(server.Pid(), syscall.SIGKILL); err != nil {
-		t.Fatal(err)
-	}
-	testkit.Await(t, testkit.Patience, "it is not connected", func() bool { return !h.status().Connected })
-}
-
-// quiets returns how many quiet packets came.
-func (h *house) quiets() (n int) {
-	h.hub.look(func() { n = len(h.hub.quiet) })
-	return n
+	server.Kill(t)
+	testkit.Await(t, testkit.Patience, "it is not connected", is(func() bool { return !status.Connected && status.Why != "" }))
+	server.Begin(t)
+	hear()
 }
 
 // loud returns pcm without its silence.
@@ -127,45 +160,6 @@ func spoken(t *testing.T) []int16 {
 	pcm := make([]int16, len(out)/2)
 	audio.DecodePCM(pcm, out)
 	return pcm
-}
-
-// decoded returns the sound of packets.
-func decoded(t *testing.T, dial helper.Dialer, packets []satellite.Packet) []int16 {
-	t.Helper()
-	var mu sync.Mutex
-	var pcm [2][]int16 // of somebody who shows that the decoder is there, and of the packets
-	o := codec.NewOpus(codec.OpusConfig{Dial: dial, Heard: func(speaker uint32, f *audio.Frame) {
-		mu.Lock()
-		defer mu.Unlock()
-		pcm[speaker] = append(pcm[speaker], f.PCM[:]...)
-	}, Encoded: func(context.Context, []byte) {}})
-	ctx, stop := context.WithCancel(t.Context())
-	var running sync.WaitGroup
-	running.Go(func() { _ = o.Run(ctx) })
-	defer testkit.Finish(t, testkit.Patience, "the decoder ends", running.Wait)
-	defer stop()
-	has := func(speaker, frames int) func() bool {
-		return func() bool {
-			if speaker == 0 {
-				o.Decode([]codec.Packet{{At: packets[0].At, Data: packets[0].Opus}})
-			}
-			mu.Lock()
-			defer mu.Unlock()
-			return len(pcm[speaker]) >= frames*audio.Samples
-		}
-	}
-	testkit.Await(t, testkit.Patience, "the decoder", has(0, 1))
-	for some := range slices.Chunk(packets, 100) {
-		var batch []codec.Packet
-		for _, p := range some {
-			batch = append(batch, codec.Packet{Speaker: 1, At: p.At, Data: p.Opus})
-		}
-		o.Decode(batch)
-	}
-	testkit.Await(t, testkit.Patience, "the sound", has(1, len(packets)-1))
-	mu.Lock()
-	defer mu.Unlock()
-	return slices.Clone(pcm[1])
 }
 
 // levels returns the levels of every 20 ms, above those of silence.
