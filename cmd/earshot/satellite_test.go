@@ -1,0 +1,154 @@
+package main
+
+import (
+	"context"
+	"encoding/hex"
+	"io"
+	"log/slog"
+	"os"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"earshot/bus/nats/natstest"
+	"earshot/bus/natsserver"
+	"earshot/internal/helper"
+	"earshot/internal/testkit"
+	"earshot/satellite"
+	"earshot/satellite/hub"
+	"earshot/satellite/pairing"
+)
+
+// startHub starts the server of a bus and a hub with the satellite kitchen, and returns that and its
+// code.
+func startHub(t *testing.T) (*hub.Satellite, string) {
+	t.Helper()
+	seed, public := natstest.NewKey(t)
+	server := natstest.Start(t, natsserver.Config{Users: []natsserver.User{{Key: public, Rights: satellite.RightsOf("kitchen")}}})
+	pin, err := hex.DecodeString(server.Certificate.SHA256())
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := natstest.Connect(t, server.Config())
+	h := hub.New(hub.Config{
+		Media: func() (helper.Link, error) { return nil, &helper.MissingError{Name: helper.SpeechProgram} },
+		Log:   slog.New(slog.DiscardHandler), FollowUp: func() time.Duration { return 0 },
+	})
+	s := h.Add(hub.SatelliteConfig{ID: "kitchen", Tell: func(string) {}, Welcome: func() satellite.Welcome { return satellite.Welcome{Room: "Lounge"} }})
+	ctx, stop := context.WithCancel(context.Background())
+	var running sync.WaitGroup
+	for _, run := range []func(context.Context) error{func(ctx context.Context) error { return h.Run(ctx, b) }, s.Run} {
+		running.Go(func() {
+			for ctx.Err() == nil {
+				_ = run(ctx)
+			}
+		})
+	}
+	t.Cleanup(func() {
+		stop()
+		testkit.Finish(t, testkit.Patience, "the hub ends", running.Wait)
+	})
+	return s, pairing.Code{ID: "kitchen", Addresses: []string{server.Address}, Seed: seed, Certificate: pin}.Encode().Reveal()
+}
+
+// TestSatellite: at a terminal the satellite asks for the code, which is not shown, and keeps it; it
+// says how it is, and mutes and quits by a key.
+func TestSatellite(t *testing.T) {
+	t.Parallel()
+	kitchen, code := startHub(t)
+	h := newHome(t)
+	w := h.begin("satellite")
+	w.await("The code that", 1)
+	w.types(code + "\r")
+	w.await("connected, room Lounge · not listening", 1)
+	w.await("earshot-sound is not installed", 1)
+	if strings.Contains(w.text(), code[:40]) {
+		t.Error("the code is shown")
+	}
+	w.types("m")
+	w.await("room Lounge · muted", 1)
+	testkit.Await(t, soon, "the hub knows that it is muted", func() bool { return kitchen.State().Muted })
+	w.types("m")
+	testkit.Await(t, soon, "the hub knows that it is not", func() bool { return !kitchen.State().Muted })
+	w.types("q")
+	if code := w.ended(); code != success {
+		t.Errorf("q ends it with %d", code)
+	}
+	about, err := os.Stat(h.dir + "/config/earshot/satellite")
+	if err != nil || about.Mode().Perm() != 0o600 {
+		t.Errorf("the code is kept as %v, %v", about, err)
+	}
+	if r := h.earshot(nil, "satellite", "--api", "http://127.0.0.1:1"); r.code != misused {
+		t.Errorf("with --api: %+v", r)
+	}
+	if r := h.earshot(nil, "satellite", "forget"); r.code != success {
+		t.Errorf("forgetting: %+v", r)
+	}
+	if r := h.earshot(nil, "satellite"); r.code != failed || !strings.Contains(r.err, "not paired") {
+		t.Errorf("after that: %+v", r)
+	}
+}
+
+// TestSatelliteWithoutTerminal: the code comes by standard input, the state is a line whenever it
+// changes, a signal mutes, and a code that is damaged or that others can change is refused.
+func TestSatelliteWithoutTerminal(t *testing.T) {
+	t.Parallel()
+	kitchen, code := startHub(t)
+	h := newHome(t)
+	if r := h.earshot(strings.NewReader(code[:len(code)-7]+"\n"), "satellite"); r.code != misused || strings.Contains(r.err, code[:40]) {
+		t.Errorf("half a code: %+v", r)
+	}
+	var file = h.dir + "/config/earshot/satellite"
+	for i, args := range [][]string{{"satellite", "--json", "--muted"}, {"satellite"}} {
+		c := h.command(args...)
+		out, far := io.Pipe()
+		c.Stdin, c.Stdout, c.Stderr = strings.NewReader(code+"\n"), far, io.Discard
+		if err := c.Start(); err != nil {
+			t.Fatal(err)
+		}
+		defer c.Process.Kill()
+		lines := make(chan string, 100)
+		go func() {
+			var line strings.Builder
+			b := make([]byte, 1)
+			for _, err := out.Read(b); err == nil; _, err = out.Read(b) {
+				if line.Write(b); b[0] == '\n' {
+					lines <- line.String()
+					line.Reset()
+				}
+			}
+		}()
+		await := func(part string) {
+			t.Helper()
+			for !strings.Contains(testkit.Receive(t, soon, part, lines), part) {
+			}
+		}
+		await([]string{`"connected":true`, "connected, room Lounge"}[i])
+		testkit.Await(t, soon, "the hub knows whether it is muted", func() bool { return kitchen.State().Muted == (i == 0) })
+		c.Process.Signal(syscall.SIGUSR1)
+		await([]string{`"microphone":"missing"`, "muted"}[i])
+		c.Process.Signal(syscall.SIGTERM)
+		testkit.Finish(t, soon, "its end", func() { _ = c.Wait() })
+		out.Close()
+		if c.ProcessState.ExitCode() != success {
+			t.Errorf("%v ends with %v", args, c.ProcessState)
+		}
+	}
+	for _, spoil := range []func() error{
+		func() error { return os.WriteFile(file, []byte(code[:30]), 0o600) },
+		func() error { return os.WriteFile(file, []byte(code), 0o600) },
+	} {
+		if err := spoil(); err != nil {
+			t.Fatal(err)
+		}
+		r := h.earshot(nil, "satellite")
+		if r.code != failed || !strings.Contains(r.err, "→") || strings.Contains(r.err, code[:30]) {
+			t.Errorf("%+v", r)
+		}
+		if err := os.Chmod(file, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
