@@ -59,7 +59,7 @@ const (
 	eyes     = "libopencv-dev opencv-data"
 	footage  = "opencv-doc"
 	question = "\nsetup: install with apt-get? [Y/n] "
-	forTests = "pulseaudio pulseaudio-utils flite espeak-ng festival festvox-kallpc16k festvox-kdlpc16k festvox-us-slt-hts ffmpeg"
+	forTests = "pulseaudio pulseaudio-utils flite espeak-ng festival festvox-kallpc16k festvox-kdlpc16k festvox-us-slt-hts ffmpeg qemu-user-static"
 )
 
 // apt is what setup says and does to install packages.
@@ -301,7 +301,7 @@ func (m machine) setUp(t *testing.T, arg, environ string) (said string, err erro
 	}
 	program(t, filepath.Join(bin, "tmux"), "#!/bin/sh\n")
 	if m.tools {
-		for _, name := range []string{"pulseaudio", "pactl", "flite", "espeak-ng", "text2wave", "ffmpeg"} {
+		for _, name := range []string{"pulseaudio", "pactl", "flite", "espeak-ng", "text2wave", "ffmpeg", "qemu-aarch64-static"} {
 			program(t, filepath.Join(bin, name), "#!/bin/sh\n")
 		}
 		for _, voice := range []string{"kal_diphone", "ked_diphone", "cmu_us_slt_arctic_hts"} {

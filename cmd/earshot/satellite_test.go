@@ -6,6 +6,8 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -15,6 +17,9 @@ import (
 	"earshot/bus/nats/natstest"
 	"earshot/bus/natsserver"
 	"earshot/internal/helper"
+	"earshot/internal/helper/helpertest"
+	"earshot/internal/sound"
+	"earshot/internal/sound/soundtest"
 	"earshot/internal/testkit"
 	"earshot/satellite"
 	"earshot/satellite/hub"
@@ -150,5 +155,61 @@ func TestSatelliteWithoutTerminal(t *testing.T) {
 		if err := os.Chmod(file, 0o666); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// TestSatelliteOnARM: the program for small ARM machines hears and speaks.
+func TestSatelliteOnARM(t *testing.T) {
+	t.Parallel()
+	dir := helpertest.Build(t, helper.SoundProgram, helper.SpeechProgram)
+	program := filepath.Join(dir, "earshot-arm64")
+	build := testkit.Command(t, "go", "build", "-o", program, ".")
+	build.Env = append(os.Environ(), "GOARCH=arm64", "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	kitchen, code := startHub(t)
+	h := newHome(t)
+	c := testkit.Command(t, "qemu-aarch64-static", program, "satellite")
+	c.Env, c.Stdin = slices.Concat(h.env, soundtest.Start(t).Env()), strings.NewReader(code+"\n")
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer testkit.Finish(t, soon, "its end", func() { _ = c.Wait() })
+	defer c.Process.Signal(syscall.SIGTERM)
+	ctx, stop := context.WithTimeout(t.Context(), soon)
+	defer stop()
+	in, err := kitchen.Card.Input(ctx, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	frames := 0
+	for _, err := range in.Frames(ctx) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if frames++; frames == 100 {
+			break
+		}
+	}
+	out, err := kitchen.Card.Output(ctx, "", 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	over := make(chan int64, 1)
+	p, err := out.Play(16000, func(at sound.Position) {
+		if at.End {
+			over <- at.Samples
+		}
+	})
+	if err == nil {
+		err = p.Write(ctx, make([]int16, 16000))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Finish()
+	if n := testkit.Receive(t, soon, "the end of the speech", over); n != 16000 || frames != 100 {
+		t.Errorf("%d frames were heard and %d samples played", frames, n)
 	}
 }
