@@ -356,7 +356,7 @@ func (s *SpeechHandler) ShowListening(ctx context.Context, allowed func() bool, 
 	if !due {
 		return
 	}
-	for _, p := range s.Outlets.Around(earshot.Visibility{Scope: earshot.Public}) {
+	for _, p := range s.Outlets.WithOneVoice(s.Outlets.Around(earshot.Visibility{Scope: earshot.Public}), in.Event.Author, in.Event.Via) {
 		if p.Audible() {
 			parts.Go(func() { s.Listener.Backchannel(ctx, p.Outlet, s.Voice(true)) })
 		}

@@ -1,5 +1,6 @@
 // Package delivery delivers the events and replies of a room to its outlets. It knows who is around each
-// outlet, and delivers nothing where anybody is who may not see it. It knows no room.
+// outlet, and delivers nothing where anybody is who may not see it. Of several voices in the room only
+// one says a reply: where whoever asked is, and if they go, it goes along. It knows no room.
 package delivery
 
 import (
@@ -35,6 +36,10 @@ type Set struct {
 	mu   lockorder.Mutex[lockorder.Leaf]
 	all  []*Outlet
 	turn []*TurnOutlet // the outlets of the last turn
+
+	last   string                           // the outlet beside which somebody was heard last
+	where  map[earshot.ParticipantID]string // and those beside which people were
+	follow func()                           // takes a speech to another outlet; nil if there is nothing to do
 }
 
 // Add adds an outlet with the people around it, which speaks by a voice if it is audible. leave
@@ -167,51 +172,47 @@ func (p *Outlet) Near(a earshot.Audience) bool {
 }
 
 // A TurnOutlet is an outlet during one turn: it delivers the speech as long as everybody around may see
-// it. It is safe for concurrent use.
+// it. What is said aloud can go on at another outlet; see [Set.Follow]. It is safe for concurrent use.
 type TurnOutlet struct {
-	*Outlet
+	*Outlet    // where the turn begins
 	visibility earshot.Visibility
 	heard      func() // called when something was heard
-
-	speech   sync.Mutex
-	speaking earshot.Speaking
-	over     bool
+	relay      relay
 }
 
 // Fits reports whether everybody around may see what is said.
-func (s *TurnOutlet) Fits() bool { return s.visibility.Allows(s.Around()) }
+func (s *TurnOutlet) Fits() bool { return s.visibility.Allows(s.place().Around()) }
+
+// Shut ends the speech here.
+func (s *TurnOutlet) Shut() { s.relay.shut() }
+
+// place returns the outlet at which the speech comes out now.
+func (s *TurnOutlet) place() *Outlet {
+	if p := s.relay.place(); p != nil {
+		return p
+	}
+	return s.Outlet
+}
 
 // Open implements [earshot.Outlet].
 func (s *TurnOutlet) Open(ctx context.Context, o earshot.Opening, heard func(earshot.Heard)) (earshot.Speaking, error) {
 	if !s.Fits() {
 		return nil, errOthers
 	}
-	speaking, err := s.Outlet.Open(ctx, o, func(h earshot.Heard) {
+	s.relay.report = func(h earshot.Heard) {
 		if h.Clause > 0 || h.Byte > 0 {
 			s.heard()
 		}
 		heard(h)
-	})
-	if err != nil {
+	}
+	s.relay.open = func(p *Outlet, heard func(earshot.Heard)) (earshot.Speaking, error) { return p.Open(ctx, o, heard) }
+	if err := s.relay.begin(s.Outlet); err != nil {
 		return nil, err
 	}
-	s.speech.Lock()
-	defer s.speech.Unlock()
-	s.speaking = speaking
-	if s.over || !s.Fits() { // they changed while it was opened
-		speaking.Do(earshot.Cut)
+	if !s.Fits() { // they changed while it was opened
+		s.Shut()
 	}
-	return speaking, nil
-}
-
-// Shut ends the speech here.
-func (s *TurnOutlet) Shut() {
-	s.speech.Lock()
-	defer s.speech.Unlock()
-	s.over = true
-	if s.speaking != nil {
-		s.speaking.Do(earshot.Cut)
-	}
+	return &s.relay, nil
 }
 
 // BeginTurn returns some outlets as those of a turn in which something of visibility v is said. heard
@@ -224,7 +225,7 @@ func (s *Set) BeginTurn(outlets []*Outlet, v earshot.Visibility, heard func()) (
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.turn = all
+	s.turn, s.follow = all, nil
 	return of
 }
 
@@ -244,7 +245,7 @@ func (s *Set) Replace(outlet string, old, now earshot.ParticipantID) (shut []*Tu
 		switch {
 		case t.Fits():
 			elsewhere = true
-		case t.Name() == outlet:
+		case t.place().Name() == outlet:
 			shut = append(shut, t)
 		}
 	}

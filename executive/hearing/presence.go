@@ -62,6 +62,14 @@ func (n *Presence) Empty() bool {
 	return len(n.last) == 0
 }
 
+// Alone reports whether of all who are here only one has been heard, and it is who.
+func (n *Presence) Alone(who earshot.ParticipantID) bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	_, is := n.last[who]
+	return is && len(n.last) == 1
+}
+
 // NextExpiry returns when the first person has been silent for too long; the zero time if nobody is
 // here.
 func (n *Presence) NextExpiry() time.Time {

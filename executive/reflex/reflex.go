@@ -32,6 +32,7 @@ const (
 	Lately      // what was said
 	Repeat      // say that again
 	Resume      // what were you saying
+	Follow      // go on where I am now
 	Help
 	Moment // wait, I have not said it yet
 	See    // look, and say what there is to see
@@ -52,7 +53,9 @@ var phrases = map[Kind][]string{
 	Status: {"what works", "what is missing", "whats missing", "what does not work", "what doesnt work", "status", "what can you do", "are you there", "what is wrong", "whats wrong"},
 	Lately: {"what was said", "what was said lately", "what did i miss", "what was said recently", "what have we said", "what were we talking about"},
 	Repeat: {"repeat", "repeat that", "say that again", "say it again", "what did you say", "come again", "once more", "again"},
-	Help:   {"help", "what can i say", "how do i use this", "what are the commands"},
+	Follow: {"follow me", "come with me", "come along", "come over here", "over here", "i am over here", "im over here", "i am in here", "im in here", "go on in here", "go on here", "go on over here",
+		"continue in here", "continue here", "continue over here", "carry on in here", "carry on here", "keep talking in here", "talk to me in here"},
+	Help: {"help", "what can i say", "how do i use this", "what are the commands"},
 }
 
 var kinds = func() map[string]Kind {
@@ -188,6 +191,8 @@ func Answer(k Kind, f Facts) string {
 		return string(f.Said.Delivered())
 	case Resume:
 		return resumed(f.Cut)
+	case Follow:
+		return "I am here."
 	case See:
 		return f.Sight
 	case Help:
@@ -308,7 +313,7 @@ func help(f Facts) string {
 		"Begin to type while it talks and it pauses; press Enter and it stops; empty the line and it goes on. " +
 		"Aloud, a sentence to it or \"stop talking\" stops it.\n" +
 		"Without any model I know: what time is it, what day is it, what works, what was said, what do you see, " +
-		"say that again, what were you saying, stop, be quiet, speak.\n" +
+		"say that again, what were you saying, follow me, stop, be quiet, speak.\n" +
 		"Commands: /help /who /why /context /stop /exit"
 }
 

@@ -80,14 +80,14 @@ func (b *Builder) Words(set executive.Config, q *question.Question, aloud bool) 
 		return generation.Fixed(q.Words), nil
 	}
 	a := q.Audience(b.Room, b.People)
-	if q.Want == reflex.Resume && q.OwnWords() {
+	if (q.Want == reflex.Resume || q.Want == reflex.Follow) && q.OwnWords() {
 		q.Want = reflex.None // what was being said rests on others' words
 	}
-	if q.Want == reflex.Resume {
+	if q.Want == reflex.Resume || q.Want == reflex.Follow {
 		if cut, ok := q.Seat.History.Resumable(q.Message.Visibility, a, b.Now()); ok && q.Seat.History.Concerns(cut, reflex.Mentioned(record.Words(q.Message.Body))) {
 			return b.resume(set, q, a, aloud, cut)
 		}
-		if b.ModelWorks(q.Seat) {
+		if q.Want == reflex.Resume && b.ModelWorks(q.Seat) {
 			q.Want = reflex.None // there is nothing left unsaid, but perhaps more to say
 		}
 	}

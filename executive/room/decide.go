@@ -161,7 +161,7 @@ func (r *Room) reask(e *admission.Entry, b earshot.Revision) []earshot.Event {
 // was cut off last, by time, because a reply of this run has no sequence before it is kept. It is
 // nil if they want something else, or nobody was cut off.
 func (r *Room) resumer(e *admission.Entry, text earshot.Text) (last *seat.Seat) {
-	if reflex.Recognise(text, r.seats[0].Name) != reflex.Resume {
+	if want := reflex.Recognise(text, r.seats[0].Name); want != reflex.Resume && want != reflex.Follow {
 		return nil
 	}
 	var newest earshot.Event

@@ -127,6 +127,7 @@ func (r *Room) reserveAndQueue(ctx context.Context, set *executive.Config, in ad
 			r.actOnFloor(set, in)
 		}
 		r.speech.NoteVoice(&in)
+		r.follow(in)
 		entry.Ticket = r.floor.Ticket()
 		r.noteSent(in)
 		r.entries.Push(entry)

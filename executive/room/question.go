@@ -24,7 +24,14 @@ func (r *Room) outlets(q question.Question) []*delivery.Outlet {
 	if q.Aloud && slices.ContainsFunc(places, (*delivery.Outlet).Audible) {
 		places = slices.DeleteFunc(places, (*delivery.Outlet).Written)
 	}
-	return places
+	if q.Protected() {
+		return places // everybody must hear it
+	}
+	who := q.Whom()
+	if !q.Aloud {
+		who = "" // they read where they write
+	}
+	return r.notices.Outlets.WithOneVoice(places, who, q.Message.Via)
 }
 
 // listeners returns everybody for whom the answer to q is, and its agent; see

@@ -74,6 +74,7 @@ import (
 	"errors"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"earshot"
@@ -262,6 +263,7 @@ type Room struct {
 	mind        *thoughts.Thinker
 	exchange    exchange.Tracker
 	preparation *reply.Preparation[admission.Input]
+	followed    atomic.Pointer[time.Time] // until when whoever is heard elsewhere is followed; nil if nobody asked for that
 	notices     notice.Board
 	changes     mailbox.Notifier // of what a snapshot shows
 

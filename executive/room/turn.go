@@ -53,6 +53,9 @@ func (r *Room) next(ctx context.Context, turns *sync.WaitGroup) {
 		r.begin(ctx, q, turns)
 		r.wait(r.pending)
 	}
+	if move := r.notices.Outlets.Move(); move != nil {
+		turns.Go(move)
+	}
 	r.keep(ctx)
 	r.caption(ctx)
 }
@@ -156,6 +159,7 @@ func (r *Room) begin(ctx context.Context, q question.Question, turns *sync.WaitG
 		reply, err := turn.Run(ctx, spec)
 		reply.Reflex = asked == nil
 		reply.Truncated = asked != nil && asked.Truncated
+		reply.Heard = r.notices.Outlets.Places(reply.Heard)
 		r.live.results <- turnResult{chain.Result{Question: q, Reply: reply, Generation: asked}, set, began, err}
 	})
 }
