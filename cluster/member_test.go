@@ -94,7 +94,7 @@ func (b *table) perform(text string, args []driver.NamedValue) (found [][]driver
 		return [][]driver.Value{{old.fence + 1}}
 	case strings.HasPrefix(text, "SELECT owner"):
 		r := b.rows[arg(0).(string)]
-		return [][]driver.Value{{r.owner, max(0, r.until.Sub(b.now()).Seconds())}}
+		return [][]driver.Value{{r.owner, max(0, r.until.Sub(b.now()).Microseconds())}}
 	case strings.HasPrefix(text, "UPDATE room_leases AS l"):
 		var keys []struct {
 			Room  string
