@@ -339,7 +339,7 @@ func (s *satellites) parts(cfg *config.Config, one *pairedSatellite, there *supe
 		}
 	}
 	add := func(name string, pulse *supervise.Pulse, run func(context.Context) error) {
-		parts = append(parts, part{name: name, run: run, lost: pulse != nil, pulse: pulse, report: report, as: one.satelliteKey})
+		parts = append(parts, part{name: name, run: run, pulse: pulse, report: report, as: one.satelliteKey})
 	}
 	add(name, there, far.Run)
 

@@ -2,20 +2,32 @@ package main
 
 import (
 	"bytes"
+	"context"
+	"encoding/hex"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"net"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"earshot"
 	"earshot/api"
+	"earshot/bus"
+	"earshot/bus/nats"
+	"earshot/internal/audio"
 	"earshot/internal/helper"
 	"earshot/internal/helper/helpertest"
+	"earshot/internal/sound"
 	"earshot/internal/testkit"
+	"earshot/satellite"
 	"earshot/satellite/pairing"
+	"earshot/server/client"
 )
 
 // freeAddress returns an address of this machine where nobody listens.
@@ -185,3 +197,173 @@ func TestAloudSatellite(t *testing.T) {
 	testkit.Await(t, soon, "what the satellite says about it", func() bool { return strings.Contains(f.out.String(), "pair") })
 }
 
+// A farEnd is a satellite that the test itself is: it opens what the hub asks for.
+type farEnd struct {
+	server *helper.Server
+	told   chan string // what the hub says, but questions for the time
+	ended  chan error
+	hangUp func()
+	input  uint32 // that is open, of the goroutine that takes what the hub says
+}
+
+// connects connects with the bus by a code.
+func connects(t *testing.T, code pairing.Code) (*nats.Conn, error) {
+	ctx, stop := context.WithTimeout(t.Context(), 10*time.Second)
+	defer stop()
+	return nats.Connect(ctx, nats.Config{
+		Servers: code.Addresses, Seed: code.Seed, Inbox: satellite.RightsOf(code.ID).Inbox, Certificates: []string{hex.EncodeToString(code.Certificate)},
+	})
+}
+
+// joins has the test join as a satellite by a code.
+func joins(t *testing.T, code pairing.Code) *farEnd {
+	t.Helper()
+	var conn *nats.Conn
+	testkit.Await(t, soon, "the bus", func() (ok bool) { // which learns of it within a second
+		var err error
+		conn, err = connects(t, code)
+		return err == nil
+	})
+	t.Cleanup(conn.Close)
+	var w satellite.Welcome
+	testkit.Await(t, soon, "the hub", func() bool { // which may still be opening its own connection
+		ctx, stop := context.WithTimeout(t.Context(), 10*time.Second)
+		defer stop()
+		answer, err := conn.Request(ctx, satellite.JoinSubject(code.ID), fmt.Appendf(nil, `{"version": %d, "build": "test"}`, satellite.Version))
+		return err == nil && json.Unmarshal(answer, &w) == nil && w.Session != 0
+	})
+	if w.Room != "The Den" || len(w.Names) != 1 {
+		t.Errorf("it is welcomed by %+v", w)
+	}
+	c, err := satellite.Open(t.Context(), conn, code.ID, w.Session, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := &farEnd{told: make(chan string, 100), ended: make(chan error, 1), hangUp: c.HangUp}
+	go func() {
+		f.ended <- helper.Serve(t.Context(), "satellite", c.Conn, func(_ context.Context, s *helper.Server) error {
+			f.server = s
+			s.Send(sound.SayReady, nil)
+			return s.Controls(f.take)
+		})
+	}()
+	t.Cleanup(func() {
+		c.HangUp()
+		testkit.Receive(t, testkit.Patience, "the end of the satellite", f.ended)
+		c.Close()
+	})
+	return f
+}
+
+func (f *farEnd) take(c helper.Control) error {
+	var n sound.Open
+	switch c.Name {
+	case satellite.SayAsk:
+		var a satellite.Ask
+		c.Decode(&a)
+		if f.input > 0 { // asked once a second, it says that it is quiet there
+			p := satellite.Packet{Frame: audio.Frame{At: time.Now()}, Opus: []byte{0xf8}, Quiet: true, Level: -60}
+			f.server.SendSound(f.input, p.Append(nil))
+		}
+		return f.server.Send(satellite.SayTime, satellite.Time{Number: a.Number, At: time.Now().UnixNano()})
+	case sound.SayOpen:
+		c.Decode(&n)
+		f.told <- fmt.Sprintf("open %t", n.Output)
+		if !n.Output {
+			f.input = n.Number
+		}
+		return f.server.Send(sound.SayOpened, sound.Opened{Number: n.Number, Device: "far"})
+	case sound.SayClose:
+		c.Decode(&n)
+		f.told <- "close"
+		return f.server.Send(sound.SayClosed, sound.Stream{Number: n.Number})
+	}
+	return nil
+}
+
+// hears waits until the hub says something.
+func (f *farEnd) hears(t *testing.T, want string) {
+	t.Helper()
+	for {
+		if got := testkit.Receive(t, soon, want, f.told); got == want {
+			return
+		}
+	}
+}
+
+// TestSatelliteJoins: what is paired while the daemon runs is let in by its own bus, for its room. The
+// modes of that room, and muting there, close its microphone, and another room's do not. What is removed
+// is disconnected, and its key is good for nothing; so is that of another satellite.
+func TestSatelliteJoins(t *testing.T) {
+	dir := helpertest.Build(t, helper.BusProgram)
+	h := newHome(t, "PATH="+dir, "EARSHOT_BUS_LISTEN="+freeAddress(t))
+	h.write("config/earshot/config.yaml", "rooms:\n  - {id: den, name: The Den}\n")
+	h.scripted(talker)
+	d := h.daemon()
+	t.Cleanup(func() {
+		if t.Failed() {
+			log, _ := os.ReadFile(filepath.Join(h.dir, "state/earshot/earshot.log"))
+			t.Logf("the daemon said:\n%s%s", d.out.String(), log)
+		}
+	})
+	code, err := pairing.Decode(h.earshot(nil, "pair", "kitchen", "--room", "den").out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := joins(t, code)
+	h.satelliteIs("is there", func(s api.Satellite) bool { return s.Connected && s.Build == "test" && s.Room == "den" })
+	f.hears(t, "open false")
+	for _, step := range []struct{ do, want string }{
+		{"mute", ""}, {"unmute", ""}, // at the desk, which does not concern it
+		{"mute --room den", "close"}, {"unmute --room den", "open false"},
+		{"pause --room den", "close"}, {"resume --room den", "open false"},
+	} {
+		if r := h.earshot(nil, strings.Fields(step.do)...); r.code != 0 {
+			t.Fatalf("%s: %s", step.do, r.err)
+		}
+		if step.want != "" {
+			f.hears(t, step.want)
+		}
+	}
+	f.server.Send(satellite.SayState, satellite.State{Muted: true})
+	f.hears(t, "close")
+	h.satelliteIs("is muted", func(s api.Satellite) bool { return s.Muted })
+	f.server.Send(satellite.SayState, satellite.State{})
+	f.hears(t, "open false")
+	if shown := h.earshot(nil, "status").out; !strings.Contains(shown, "● satellite kitchen, in the room den: connected since") {
+		t.Errorf("status shows\n%s", shown)
+	}
+
+	f.hangUp() // as if its plug was pulled
+	faults := func(want int) {
+		t.Helper()
+		testkit.Await(t, soon, "what people in its room are told", func() bool {
+			s, err := (&client.Client{Socket: h.socket, Room: "den"}).State(t.Context())
+			n := 0
+			for _, fault := range s.Faults {
+				if fault.Key == "satellite kitchen" && strings.Contains(fault.Text, "nothing is heard") && fault.Cure != "" {
+					n++
+				}
+			}
+			return err == nil && n == want
+		})
+	}
+	faults(1)
+	h.satelliteIs("is gone", func(s api.Satellite) bool { return !s.Connected && !s.Since.IsZero() && s.Lost == 1 })
+	f = joins(t, code)
+	f.hears(t, "open false")
+	faults(0)
+
+	if r := h.earshot(nil, "pair", "remove", "kitchen"); r.code != 0 {
+		t.Fatal(r.err)
+	}
+	testkit.Receive(t, soon, "the end of its session", f.ended)
+	f.ended <- nil // for the end of the test
+	testkit.Await(t, soon, "that its key is refused", func() bool {
+		c, err := connects(t, code)
+		if err == nil {
+			c.Close()
+		}
+		return errors.Is(err, bus.ErrRefused)
+	})
+}

@@ -180,7 +180,7 @@ func TestEnds(t *testing.T) {
 	}{
 		{"it is switched off", func(h *house, f *far) {}, helper.ErrHung, "nothing is heard", 4 * time.Second},
 		{"it joins again", func(h *house, f *far) {
-			go h.ask("kitchen", satellite.Join{Version: satellite.Version})
+			go h.bus.Request(h.t.Context(), satellite.JoinSubject("kitchen"), fmt.Appendf(nil, `{"version": %d}`, satellite.Version))
 		}, helper.ErrDied, "joined again", 0},
 		{"a message is missing", func(h *house, f *far) {
 			h.bus.Publish(satellite.Prefix("kitchen")+"up.control", append(stamp(h, 50), "{}"...))

@@ -175,9 +175,9 @@ type sessionError struct {
 // Error says what happened.
 func (e *sessionError) Error() string {
 	if errors.Is(e.err, helper.ErrHung) {
-		return fmt.Sprintf("nothing is heard from the satellite %s any more", e.id)
+		return "nothing is heard from it any more"
 	}
-	return fmt.Sprintf("the session with the satellite %s ended: %v", e.id, e.err)
+	return fmt.Sprintf("its session ended: %v", e.err)
 }
 
 // Unwrap returns how it ended.
