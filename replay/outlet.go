@@ -3,6 +3,7 @@ package replay
 import (
 	"context"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -24,7 +25,9 @@ var (
 func (o *outlet) Name() string { return o.name }
 
 // Audible implements [earshot.Audible].
-func (o *outlet) Audible() bool { return o.name == loudspeaker || o.name == call }
+func (o *outlet) Audible() bool {
+	return o.name == loudspeaker || o.name == call || strings.HasPrefix(o.name, satellite)
+}
 
 // Flows implements [earshot.Flowing].
 func (o *outlet) Flows() bool { return !o.Audible() }

@@ -50,10 +50,12 @@ type roomStage struct {
 	named   map[string]int    // how many there are of a name
 }
 
-// loudspeaker and call are the outlets that can be heard.
+// loudspeaker and call are the outlets that can be heard, and satellite is what the name of another
+// machine's begins with.
 const (
 	loudspeaker = "loudspeaker"
 	call        = "discord voice"
+	satellite   = "satellite "
 )
 
 // newSimulation makes the house as it was when the day began.
