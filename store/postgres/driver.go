@@ -139,6 +139,7 @@ func (c *conn) Close() error {
 
 // ResetSession implements [driver.SessionResetter].
 func (c *conn) ResetSession(context.Context) error {
+	//lint:ignore SA1019 a ping would cost the first append after each pause a second round trip
 	if c.pg.IsClosed() || time.Since(c.used) > idleBeforeCheck && c.pg.CheckConn() != nil {
 		return driver.ErrBadConn
 	}
