@@ -242,6 +242,13 @@
 // [earshot/bus] passes messages between machines, within one process or by
 // [earshot/bus/nats] over a network; [earshot/bus/bustest] tests either.
 // [earshot/bus/natsserver] runs the server, and [earshot/bus/nats/natstest] does so for tests.
+// [earshot/satellite] is what a daemon, the hub, and the microphones and loudspeakers of other
+// machines say to each other over it: to the hub a satellite is a helper that runs elsewhere.
+// [earshot/satellite/hub] is the hub's side, [earshot/satellite/client] the other machine's, and
+// [earshot/satellite/pairing] knows who is paired, in a file of [earshot/internal/keyfile], as
+// tokens are. [earshot/cluster] will have several daemons share rooms; none uses it yet, and
+// [earshot/internal/testkit/history] checks what clients saw of them. Tests of all this cut and delay
+// a network of [earshot/internal/testkit/netlab].
 //
 // # The whole
 //
