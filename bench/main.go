@@ -90,6 +90,7 @@ var figures = []figure{
 	{"eyes", eyes},
 	{"monitor", monitored},
 	{"search", searching},
+	{"database", inDatabase},
 	{"flood", flooding},
 	{"start", starting},
 	{"end", ending},

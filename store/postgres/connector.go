@@ -113,7 +113,7 @@ func (c *Connector) connect(ctx context.Context) (driver.Conn, error) {
 	if err != nil {
 		return nil, explain(ctx, err, true)
 	}
-	made := &conn{pg: found, ctx: context.WithoutCancel(ctx), kept: map[string][]*statement{}, used: time.Now()}
+	made := &conn{pg: found, ctx: context.WithoutCancel(ctx), kept: map[string][]*statement{}}
 	if c.owner {
 		if err := lock(ctx, found); err != nil {
 			if !errors.Is(err, ErrOwned) {

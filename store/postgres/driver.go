@@ -16,7 +16,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -29,10 +31,6 @@ const (
 	// longestTrip is how long one round trip may take. A server that does not answer for so long counts
 	// as lost.
 	longestTrip = time.Minute
-
-	// idleBeforeCheck is for how long a connection may be idle before it is checked when it is used
-	// again, which takes a millisecond.
-	idleBeforeCheck = time.Second
 
 	// maxTranslations is how many translations a connection keeps. The store has fewer statements that do
 	// not depend on what is asked.
@@ -71,7 +69,6 @@ type conn struct {
 	inside bool                    // a transaction
 	begun  bool                    // the server knows of it
 	queue  []request               // what the server does not know of yet
-	used   time.Time
 }
 
 // A request is a statement to be executed with some values.
@@ -137,10 +134,26 @@ func (c *conn) Close() error {
 	return c.pg.Close(ctx)
 }
 
-// ResetSession implements [driver.SessionResetter].
+// ResetSession implements [driver.SessionResetter]. It finds out without a round trip whether the server has
+// ended the connection meanwhile: then there is something to read, its farewell or the end.
 func (c *conn) ResetSession(context.Context) error {
-	//lint:ignore SA1019 a ping would cost the first append after each pause a second round trip
-	if c.pg.IsClosed() || time.Since(c.used) > idleBeforeCheck && c.pg.CheckConn() != nil {
+	nc := c.pg.Conn()
+	if t, is := nc.(interface{ NetConn() net.Conn }); is { // TLS
+		nc = t.NetConn()
+	}
+	quiet := !c.pg.IsClosed()
+	if s, is := nc.(syscall.Conn); is && quiet {
+		raw, err := s.SyscallConn()
+		if err == nil {
+			err = raw.Read(func(fd uintptr) bool {
+				_, _, err := syscall.Recvfrom(int(fd), make([]byte, 1), syscall.MSG_PEEK|syscall.MSG_DONTWAIT)
+				quiet = errors.Is(err, syscall.EAGAIN)
+				return true
+			})
+		}
+		quiet = quiet && err == nil
+	}
+	if !quiet {
 		return driver.ErrBadConn
 	}
 	return nil
@@ -197,7 +210,7 @@ func (c *conn) send(ctx context.Context) *delivery {
 		d.SendQueryPrepared(r.name, r.values, nil, binaryFormat)
 	}
 	_ = d.Sync() // the first result has its error
-	c.queue, c.begun, c.used = nil, c.inside, time.Now()
+	c.queue, c.begun = nil, c.inside
 	return d
 }
 
