@@ -77,6 +77,7 @@ var others = map[string]string{
 	"executive.llm.roles.user.engine":            "scripted",
 	"executive.llm.roles.subagent.engine":        "scripted",
 	"executive.llm.roles.memory.engine":          "scripted",
+	"store.url":                                  "postgres://localhost:9/earshot",
 	"executive.schedule.zone":                    "Asia/Tokyo",
 	"executive.llm.roles.memory_search.engine":   "scripted",
 	"executive.llm.roles.task.engine":            "scripted",

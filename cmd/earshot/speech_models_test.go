@@ -397,7 +397,7 @@ func TestSpeechModelReachesDaemon(t *testing.T) {
 		t.Fatal(err)
 	}
 	h.write("data/earshot/models/sets/a/set.json", "{}")
-	if r := h.earshot(nil, "reload"); !strings.Contains(r.out, "the microphone, the loudspeaker, Discord follow it now") {
+	if r := h.earshot(nil, "reload"); !strings.Contains(r.out, "the microphone, the loudspeaker, Discord, the satellites follow it now") {
 		t.Errorf("reload printed %s%s", r.out, r.err)
 	}
 }

@@ -125,7 +125,7 @@ func (p Prompt) Offer(last string) Prompt {
 func LastName() string {
 	text, err := os.ReadFile(LastFile())
 	name := strings.TrimSpace(string(text))
-	if err != nil || len(name) > MaxAnswer {
+	if err != nil || len(name) > maxName {
 		return ""
 	}
 	return name
@@ -165,6 +165,9 @@ func Forget(name string) error {
 
 // ErrLeft says that somebody went away instead of answering.
 var ErrLeft = errors.New("nobody answered")
+
+// maxName is how many bytes of a remembered name are believed: no real one is longer.
+const maxName = 256
 
 // MaxAnswer is how much of a line is taken, in bytes: more than any token or code has.
 const MaxAnswer = 8 << 10
