@@ -239,6 +239,9 @@
 // [earshot/bus] passes messages between machines, within one process or by
 // [earshot/bus/nats] over a network; [earshot/bus/bustest] tests either.
 // [earshot/bus/natsserver] runs the server, and [earshot/bus/nats/natstest] does so for tests.
+// Over it, [earshot/satellite] is what the daemon and the microphones and loudspeakers of other machines
+// say to each other: [earshot/satellite/hub] is the daemon's side, [earshot/satellite/client] the other
+// one, which earshot satellite runs, and [earshot/satellite/pairing] lets them in.
 //
 // # The whole
 //
