@@ -132,7 +132,7 @@ var tried = map[string]string{
 	"executive/schedule":  "store",
 	"participants/agents": "store",
 
-	"satellite/client": "bus/nats bus/natsserver", // which carries its sessions
+	"satellite/client": "bus/nats bus/natsserver models/stt", // which carry its sessions, and seek names for it
 
 	"models/neural":       "internal/audio models/stt models/tts", // whose clients it has
 	"outlets/loudspeaker": "models models/catalog models/neural",  // whose voices have rates of their own
