@@ -139,7 +139,7 @@ var tried = map[string]string{
 	"cluster":             "internal/testkit/pgtest store/postgres",                                                                          // which has the leases
 	"store":               "executive/memory executive/remind executive/schedule executive/task internal/testkit/pgtest participants/agents", // whose tables it keeps
 
-	"satellite/client": "bus/nats bus/natsserver", // which carries its sessions
+	"satellite/client": "bus/nats bus/natsserver models/stt", // which carry its sessions, and seek names for it
 
 	"models/neural":       "internal/audio models/stt models/tts", // whose clients it has
 	"outlets/loudspeaker": "models models/catalog models/neural",  // whose voices have rates of their own

@@ -82,10 +82,17 @@ type Status struct {
 
 // The reasons for which a session ends.
 var (
-	errSilent       = errors.New("the hub says nothing")
-	errDisconnected = errors.New("the bus was lost")
+	errSilent       = errors.New("the hub does not answer")
+	errDisconnected = errors.New("the connection was lost")
 	errDevice       = errors.New("the sound card was lost")
 	errNext         = errors.New("another session begins") // with another device
+)
+
+// The keys of what fails.
+const (
+	cardKey        = "sound card"
+	microphoneKey  = "microphone"
+	loudspeakerKey = "loudspeaker"
 )
 
 // joining is how long the hub may take to answer who joins.
@@ -137,7 +144,7 @@ func (c *Client) Run(ctx context.Context) {
 			})
 		}
 	}
-	parts.Go(func() { run("sound card", c.runDevices, supervise.Config{Report: c.cfg.Notice}) })
+	parts.Go(func() { run(cardKey, c.runDevices, supervise.Config{Report: c.cfg.Notice}) })
 	parts.Go(func() {
 		select {
 		case <-c.wanted:
@@ -200,7 +207,7 @@ func (c *Client) microphone() Microphone {
 		return Waiting
 	case c.mic != nil && c.mic.name != "":
 		return Listening
-	case c.unable != nil, c.missing["microphone"]:
+	case c.unable != nil, c.missing[microphoneKey], c.missing[cardKey]:
 		return Missing
 	}
 	return Paused
@@ -211,6 +218,9 @@ func (c *Client) join(ctx context.Context) error {
 	err := c.joined(ctx)
 	if err == nil {
 		err = errSilent
+	}
+	if ctx.Err() != nil {
+		return nil // nobody wants to know
 	}
 	c.change(func() {
 		if c.status.Connected {

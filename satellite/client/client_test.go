@@ -15,6 +15,7 @@ import (
 	"earshot/bus"
 	"earshot/internal/audio"
 	"earshot/internal/codec"
+	"earshot/internal/helper"
 	"earshot/internal/helper/helpertest"
 	"earshot/internal/sound"
 	"earshot/internal/testkit"
@@ -353,6 +354,39 @@ func TestDevice(t *testing.T) {
 		}
 		if got := h.hub.heard(); len(h.hub.joined()) != 2 || h.card.lives.Load() != 2 || got[len(got)-1] < 13*50 {
 			t.Errorf("joined %d times, with %d lives of the device", len(h.hub.joined()), h.card.lives.Load())
+		}
+	})
+}
+
+// TestNewHub: when the hub was started anew, and so numbers its streams as it did before, the device is
+// another, too, also if somebody is speaking.
+func TestNewHub(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h, stop := start(t, nil)
+		defer stop()
+		defer h.listen(t)()
+		time.Sleep(3 * time.Second)
+		h.card.set(func() { h.card.voiced = true })
+		time.Sleep(time.Second)
+		h.hub.look(func() { h.hub.now.Send(sound.SayOpen, sound.Open{Number: 1, Output: true}) })
+		time.Sleep(5 * time.Second)
+		got := h.hub.heard()
+		if h.card.lives.Load() != 2 || len(h.hub.joined()) != 2 || h.status().Microphone != client.Listening || got[len(got)-1] < 8*50 {
+			t.Errorf("%d lives of the device, joined %d times, %+v", h.card.lives.Load(), len(h.hub.joined()), h.status())
+		}
+	})
+}
+
+// TestNoCard: without a sound card the satellite says so, and stays.
+func TestNoCard(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h, stop := start(t, func(c *client.Config) {
+			c.Sound = func() (helper.Link, error) { return nil, &helper.MissingError{Name: sound.Helper} }
+		})
+		defer stop()
+		time.Sleep(time.Minute)
+		if s := h.status(); !s.Connected || s.Microphone != client.Missing || len(h.notices) != 1 || len(h.hub.joined()) != 1 {
+			t.Errorf("%+v, told %v", s, h.notices)
 		}
 	})
 }

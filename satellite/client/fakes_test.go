@@ -326,20 +326,22 @@ func (l *link) Run(ctx context.Context, to helper.Handler) error {
 	defer l.conn.Close()
 	defer asking.Wait()
 	defer stop()
-	var greeted sync.Once
 	h := l.hub
+	asking.Go(func() {
+		select {
+		case <-l.Greeted():
+		case <-ctx.Done():
+			return
+		}
+		each(ctx, satellite.ClockEvery, func(time.Time) error {
+			if h.mute.Load() {
+				return nil
+			}
+			return l.Send(satellite.SayAsk, satellite.Ask{Number: 1})
+		})
+	})
 	return l.Peer.Run(ctx, helper.Handler{
 		Control: func(c helper.Control) error {
-			greeted.Do(func() {
-				asking.Go(func() {
-					each(ctx, satellite.ClockEvery, func(time.Time) error {
-						if h.mute.Load() {
-							return nil
-						}
-						return l.Send(satellite.SayAsk, satellite.Ask{Number: 1})
-					})
-				})
-			})
 			switch c.Name {
 			case satellite.SayTime:
 				return nil

@@ -22,6 +22,7 @@ import (
 	"earshot/internal/helper/helpertest"
 	"earshot/internal/sound/soundtest"
 	"earshot/internal/testkit"
+	"earshot/models/stt"
 	"earshot/satellite"
 	"earshot/satellite/client"
 	"earshot/satellite/hub"
@@ -71,7 +72,9 @@ func TestReal(t *testing.T) {
 	for _, run := range []func(context.Context) error{func(ctx context.Context) error { return h.Run(ctx, b) }, h.Decode, kitchen.Run} {
 		parts.Go(func() {
 			for ctx.Err() == nil {
-				_ = run(ctx)
+				if err := run(ctx); err != nil {
+					log.Info("a part of the hub ended", "err", err)
+				}
 			}
 		})
 	}
@@ -101,6 +104,7 @@ func TestReal(t *testing.T) {
 			mu.Lock()
 			defer mu.Unlock()
 			status = s
+			log.Info("the satellite", "connected", s.Connected, "why", s.Why, "microphone", s.Microphone)
 		},
 	})
 	parts.Go(func() { far.Run(ctx) })
@@ -111,7 +115,7 @@ func TestReal(t *testing.T) {
 			return ok()
 		}
 	}
-	sentence := spoken(t)
+	sentence := spoken(t, "please tell me what the weather is like tomorrow")
 	hear := func() {
 		is(func() bool { heard = nil; return true })()
 		testkit.Await(t, testkit.Patience, "it listens", is(func() bool { return status.Microphone == client.Listening && len(heard) > audio.Rate }))
@@ -149,11 +153,11 @@ func loud(pcm []int16) []int16 {
 	return slices.DeleteFunc(slices.Clone(pcm), func(s int16) bool { return s == 0 })
 }
 
-// spoken returns a sentence, made by flite.
-func spoken(t *testing.T) []int16 {
+// spoken returns the sound of words, made by flite.
+func spoken(t *testing.T, words string) []int16 {
 	t.Helper()
 	out, err := testkit.Command(t, "ffmpeg", "-nostdin", "-v", "error", "-f", "lavfi", "-i",
-		"flite=text='please tell me what the weather is like tomorrow':voice=slt", "-ar", "16000", "-ac", "1", "-f", "s16le", "-").Output()
+		"flite=text='"+words+"':voice=slt", "-ar", "16000", "-ac", "1", "-f", "s16le", "-").Output()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -184,4 +188,48 @@ func alike(got, want []float64) (best float64) {
 		best = max(best, gw/math.Sqrt(gg*ww+1))
 	}
 	return best
+}
+
+// TestRealWake: with a real spotter, real sound and Opus, what somebody says does not leave the machine
+// until they say the agent's name.
+func TestRealWake(t *testing.T) {
+	dir := helpertest.Build(t, helper.SoundProgram, helper.SpeechProgram)
+	room := soundtest.Start(t)
+	log := slog.New(slog.NewTextHandler(t.Output(), nil))
+	dialer := func(name string, args ...string) helper.Dialer {
+		return func() (helper.Link, error) {
+			return helper.Start(helper.Command{Name: name, Path: filepath.Join(dir, name), Args: args, Env: room.Env(), Log: log})
+		}
+	}
+	h := &house{wire: new(wire)}
+	stop := h.run(t, h.wire, client.Config{
+		Connect: func(context.Context) (bus.Bus, error) { return h.wire, nil },
+		Sound:   dialer(helper.SoundProgram), Media: dialer(helper.SpeechProgram, "media"),
+		Spotter: func(names []string, called func()) client.Spotter {
+			return stt.New(stt.Config{Dial: dialer(helper.SpeechProgram, "hear"), Names: names, Log: log, On: func(stt.Phrase) { called() }})
+		},
+	})
+	defer stop()
+	defer h.listen(t)()
+	quiets := func() (n int) {
+		h.hub.look(func() { n = len(h.hub.quiet) })
+		return n
+	}
+	testkit.Await(t, testkit.Patience, "it listens", func() bool { return quiets() > 2 })
+	play := func(words string) {
+		t.Helper()
+		if err := room.Play(t.Context(), spoken(t, words)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	play("please tell me what the weather is like tomorrow")
+	before := quiets()
+	testkit.Await(t, testkit.Patience, "some time", func() bool { return quiets() > before+2 })
+	if n := len(h.hub.heard()); n > 0 {
+		t.Errorf("%d packets came, and nobody said a name", n)
+	}
+	testkit.Await(t, testkit.Patience, "the name to be noticed", func() bool {
+		play("earshot. what time is it?")
+		return len(h.hub.heard()) > 0
+	})
 }

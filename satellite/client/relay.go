@@ -265,7 +265,7 @@ func (c *Client) deviceGone(d *device, err error) {
 		return
 	}
 	c.closeMicrophone()
-	c.device = nil
+	c.device, c.missing[cardKey] = nil, err != nil && !errors.Is(err, errNext)
 	if err != nil && c.session != nil && c.session.ready {
 		c.say(sound.SayDown, faultOf(err))
 		c.session.stop(errDevice)
@@ -278,7 +278,7 @@ func (c *Client) deviceControl(d *device, m helper.Control) error {
 		return nil
 	}
 	if m.Name == sound.SayReady {
-		d.ready = true
+		d.ready, c.missing[cardKey] = true, false
 		c.greet()
 		return nil
 	}
@@ -317,9 +317,9 @@ func (c *Client) deviceControl(d *device, m helper.Control) error {
 
 // tellDevice tells people here, once, that a device cannot be used, and that it can again.
 func (c *Client) tellDevice(output, lost bool, why sound.Fault) {
-	what := "microphone"
+	what := microphoneKey
 	if output {
-		what = "loudspeaker"
+		what = loudspeakerKey
 	}
 	if c.missing[what] == lost {
 		return

@@ -118,6 +118,27 @@ func (h *Hub) Add(cfg SatelliteConfig) *Satellite {
 	return s
 }
 
+// connected waits until the bus is connected, until some time at most, and reports whether it is: the lane
+// of sound may come back later than the one by which somebody asked to join.
+func (h *Hub) connected(ctx context.Context, until time.Time) bool {
+	ctx, stop := context.WithDeadline(ctx, until)
+	defer stop()
+	h.mu.Lock()
+	b := h.bus
+	h.mu.Unlock()
+	for {
+		is, changed := b.Connected()
+		if is {
+			return true
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return false
+		}
+	}
+}
+
 // next returns the bus and the number of a new session, which rises from one life of the daemon to the
 // next, too.
 func (h *Hub) next() (bus.Bus, uint64) {

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"math"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -16,6 +18,7 @@ import (
 	"earshot/internal/audio"
 	"earshot/internal/helper"
 	"earshot/internal/sound"
+	"earshot/internal/testkit"
 	"earshot/satellite"
 	"earshot/satellite/hub"
 )
@@ -471,5 +474,48 @@ func TestSpeaks(t *testing.T) {
 		if want := []sound.Position{{Samples: 300}, {Samples: 300, End: true}}; !slices.Equal(at, want) {
 			t.Errorf("when it went, the positions were %v, want %v", at, want)
 		}
+	})
+}
+
+// A lame is a bus that takes requests although it is not connected whole.
+type lame struct {
+	bus.Local
+	whole chan struct{} // closed when it is
+}
+
+func (l *lame) Connected() (bool, <-chan struct{}) {
+	select {
+	case <-l.whole:
+		return true, nil
+	default:
+		return false, l.whole
+	}
+}
+
+// TestJoinWaitsForBus: who asks to join is answered when the bus is connected with all its lanes, since
+// what they send at once would be lost on one that is not.
+func TestJoinWaitsForBus(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := &lame{whole: make(chan struct{})}
+		h := hub.New(hub.Config{Log: slog.New(slog.DiscardHandler), FollowUp: func() time.Duration { return 0 }})
+		s := h.Add(hub.SatelliteConfig{ID: "kitchen", Tell: func(string) {}, Welcome: func() satellite.Welcome { return satellite.Welcome{Room: "the kitchen"} }})
+		ctx, stop := context.WithCancel(t.Context())
+		var running sync.WaitGroup
+		running.Go(func() { _ = h.Run(ctx, b) })
+		running.Go(func() { _ = s.Run(ctx) })
+		synctest.Wait()
+		for _, tt := range []struct{ after, want time.Duration }{{time.Minute, 5 * time.Second}, {time.Second, time.Second}} {
+			asked := time.Now()
+			whole := time.AfterFunc(tt.after, func() { close(b.whole) })
+			within, done := context.WithTimeout(ctx, 5*time.Second)
+			answer, err := b.Request(within, satellite.JoinSubject("kitchen"), []byte(`{"version":1}`))
+			done()
+			if took := time.Since(asked); took != tt.want || (err == nil) != (took < 5*time.Second) {
+				t.Errorf("%s, %v after %v, want %v", answer, err, took, tt.want)
+			}
+			whole.Stop()
+		}
+		stop()
+		testkit.Finish(t, testkit.Patience, "the hub ends", running.Wait)
 	})
 }

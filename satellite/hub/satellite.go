@@ -150,7 +150,7 @@ func (s *Satellite) await(ctx context.Context) (request, satellite.Welcome, bool
 	for {
 		select {
 		case r := <-s.joins:
-			if time.Since(r.came) > outdated {
+			if time.Since(r.came) > outdated || !s.hub.connected(ctx, r.came.Add(outdated)) {
 				continue
 			}
 			w := s.cfg.Welcome()
