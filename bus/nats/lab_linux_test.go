@@ -164,6 +164,7 @@ func checkStream(t *testing.T, from, to *member, between int) {
 // known to who is cut off; when it is healed, requests are answered again in both directions, and what
 // was lost is one gap in the numbers.
 func TestFarAway(t *testing.T) {
+	t.Parallel()
 	l := netlab.New(t, "hub", "kitchen")
 	s := natstest.StartIn(t, func(start func()) { l.In("hub", start) }, natsserver.Config{Listen: net.JoinHostPort(l.Addr("hub"), "4222")})
 	const delay = 80 * time.Millisecond
@@ -214,6 +215,7 @@ func TestFarAway(t *testing.T) {
 // TestFarCluster: a cluster on three machines goes on when one of its servers is killed, and when
 // machines that were cut off from each other come back.
 func TestFarCluster(t *testing.T) {
+	t.Parallel()
 	nodes := []string{"one", "two", "three"}
 	l := netlab.New(t, nodes...)
 	l.Links().Set(netlab.Condition{Delay: 10 * time.Millisecond, Loss: 0.01, Seed: 26})
