@@ -239,6 +239,10 @@
 // [earshot/bus] passes messages between machines, within one process or by
 // [earshot/bus/nats] over a network; [earshot/bus/bustest] tests either.
 // [earshot/bus/natsserver] runs the server, and [earshot/bus/nats/natstest] does so for tests.
+// [earshot/satellite] is what the microphone and the loudspeaker of another machine and the daemon say
+// to each other, [earshot/satellite/client] the end there and [earshot/satellite/hub] the end here.
+// [earshot/satellite/pairing] keeps who may join, in a file of [earshot/internal/keyfile], and
+// [earshot/internal/audio/arbiter] has the nearest microphone of a room speak for the others.
 //
 // # The whole
 //
