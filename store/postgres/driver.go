@@ -145,10 +145,9 @@ func (c *conn) ResetSession(context.Context) error {
 	if s, is := nc.(syscall.Conn); is && quiet {
 		raw, err := s.SyscallConn()
 		if err == nil {
-			err = raw.Read(func(fd uintptr) bool {
+			err = raw.Control(func(fd uintptr) { // Read would wait for a reader that pgconn leaves behind after a slow write
 				_, _, err := syscall.Recvfrom(int(fd), make([]byte, 1), syscall.MSG_PEEK|syscall.MSG_DONTWAIT)
 				quiet = errors.Is(err, syscall.EAGAIN)
-				return true
 			})
 		}
 		quiet = quiet && err == nil

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 
@@ -292,4 +293,42 @@ func TestServerComesBack(t *testing.T) {
 		_, err := db.ExecContext(t.Context(), "SELECT 1")
 		return err == nil
 	})
+}
+
+// TestServerPauses: a server that stands still in the midst of what it is sent is waited for, and its
+// connection can be used afterwards.
+func TestServerPauses(t *testing.T) {
+	server := pgtest.Start(t)
+	c, db := connect(t, server.Database(t))
+	exec(t, db, "CREATE TABLE a (x TEXT)")
+	readers := c.OpenReaders(1)
+	defer readers.Close()
+	one(t, readers, "SELECT count(*) FROM a")
+	goOn := server.Pause(t)
+	done := make(chan error, 2)
+	long := strings.Repeat("x", 8<<20) // more than lies between
+	go func() {
+		_, err := db.ExecContext(t.Context(), "INSERT INTO a (x) VALUES (?)", long)
+		done <- err
+	}()
+	go func() { done <- readers.QueryRowContext(t.Context(), "SELECT length(?)", long).Scan(new(int)) }()
+	select {
+	case err := <-done:
+		t.Errorf("a server that stands still has answered: %v", err)
+	case <-time.After(200 * time.Millisecond): // then pgconn begins to read while it writes
+	}
+	goOn()
+	for range 2 {
+		if err := testkit.Receive(t, testkit.Patience, "the server goes on", done); err != nil {
+			t.Error(err)
+		}
+	}
+	for range 3 {
+		go func() {
+			done <- errors.Join(readers.QueryRowContext(t.Context(), "SELECT length(x) FROM a").Scan(new(int)), db.PingContext(t.Context()))
+		}()
+		if err := testkit.Receive(t, testkit.Patience, "the connections are used again", done); err != nil {
+			t.Error(err)
+		}
+	}
 }

@@ -189,6 +189,12 @@ func (s *Server) Promote(t testing.TB) {
 	s.run(t, "pg_ctl", "promote", "--pgdata", s.data(), "--wait")
 }
 
+// Pause stops all processes of the server where they are, until goOn is called.
+func (s *Server) Pause(t testing.TB) (goOn func()) {
+	s.signal(t, syscall.SIGSTOP)
+	return func() { s.signal(t, syscall.SIGCONT) }
+}
+
 // Kill ends all processes of the server without asking them.
 func (s *Server) Kill(t testing.TB) {
 	t.Helper()
