@@ -285,7 +285,6 @@ func (m machine) setUp(t *testing.T, arg, environ string) (said string, err erro
 	if m.voice || m.camera {
 		program(t, filepath.Join(bin, "pkg-config"), "#!/bin/sh\n[ \"$2\" != opencv4 ] || "+result(m.camera)+"\n"+result(m.voice)+"\n")
 	}
-	program(t, filepath.Join(dir, "usr", "lib/postgresql/15/bin/initdb"), "")
 	if m.camera {
 		program(t, filepath.Join(dir, "usr", "share/opencv4/haarcascades/haarcascade_frontalface_alt2.xml"), "")
 	}
