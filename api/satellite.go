@@ -12,7 +12,7 @@ type Satellite struct {
 	Room      earshot.RoomID `json:"room"`
 	Connected bool           `json:"connected"`
 	Since     time.Time      `json:"since,omitzero"` // of that; zero if it has not been there yet
-	Muted     bool           `json:"muted"`          // by whoever is there
+	Muted     bool           `json:"muted"`          // somebody at the satellite has closed its microphone
 	Build     string         `json:"build,omitempty"`
 
 	ClockAhead  time.Duration `json:"clock_ahead"`  // by how much its clock is ahead

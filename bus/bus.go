@@ -1,7 +1,7 @@
 // Package bus passes messages between the machines of one earshot: a hub and its satellites, or
-// several daemons. A message is published under a subject, words separated by dots, and reaches
-// whoever is subscribed to a pattern that the subject matches: * stands for one word, > for one or
-// more at the end.
+// several daemons. A message is published under a subject, which is words separated by dots. It reaches
+// every subscriber whose pattern matches the subject. In a pattern, * stands for one word, and > at the
+// end for one or more.
 //
 // A message is delivered at most once, and those of one publisher under subjects of the same lane in
 // order. Nothing is stored: when a connection goes away, messages are lost, and some may still come

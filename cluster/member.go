@@ -85,7 +85,7 @@ type grant struct {
 // Run serves rooms until ctx ends, and then gives them up.
 func (m *Member) Run(ctx context.Context) error {
 	m.serving, m.given, m.retry, m.wake = make(map[string]*service), make(map[string]grant), make(map[string]time.Time), make(chan struct{}, 1)
-	stop, err := m.Bus.Subscribe(ctx, BeatPattern, m.hear)
+	stop, err := m.Bus.Subscribe(ctx, HeartbeatPattern, m.hear)
 	if err != nil {
 		return fmt.Errorf("cluster: %w", err)
 	}
@@ -121,7 +121,7 @@ func (m *Member) Run(ctx context.Context) error {
 
 // hear takes in the beat of another member.
 func (m *Member) hear(msg bus.Message) {
-	b, err := ParseBeat(msg.Subject, msg.Data)
+	b, err := ParseHeartbeat(msg.Subject, msg.Data)
 	if err != nil {
 		m.Log.Warn("a member says something that cannot be", "err", err)
 		return
@@ -156,11 +156,11 @@ func (m *Member) poke() {
 }
 
 // own returns what this member says of itself. m.mu must be held once it runs.
-func (m *Member) own(status Status, now time.Time) Beat {
+func (m *Member) own(status Status, now time.Time) Heartbeat {
 	if !(status.Load >= 0 && status.Load <= 1) {
 		status.Load = 1
 	}
-	b := Beat{ID: m.Leases.owner, Number: m.number, Build: m.Build, Load: status.Load, Senses: status.Senses, Rooms: make(map[string]Tenure), Given: make(map[string]Grant)}
+	b := Heartbeat{ID: m.Leases.owner, Number: m.number, Build: m.Build, Load: status.Load, Senses: status.Senses, Rooms: make(map[string]Tenure), Given: make(map[string]Grant)}
 	b.Drains = status.Drains || now.Sub(m.renewed) >= TTL // it could hold no lease
 	for room, s := range m.serving {
 		b.Rooms[room] = Tenure{s.lease.Fence, int(now.Sub(s.lease.since) / time.Second)}
@@ -185,7 +185,7 @@ func (m *Member) encode(status Status) []byte {
 
 // beat tells the others how this member is.
 func (m *Member) beat(status Status) {
-	if err := m.Bus.Publish(BeatSubject(Beat{ID: m.Leases.owner}.Name()), m.encode(status)); err != nil {
+	if err := m.Bus.Publish(HeartbeatSubject(Heartbeat{ID: m.Leases.owner}.Name()), m.encode(status)); err != nil {
 		m.Log.Warn("the other members do not hear of this one", "err", err)
 	}
 }

@@ -24,10 +24,10 @@ type Move struct {
 // members. A room goes where most of its senses are, or else to who has the fewest rooms, of these to
 // who has the least load. It stays where it is if that is as good: a room without senses moves only
 // from a member that has at least two more than another.
-func Place(members []Beat, rooms []string) []Move {
+func Place(members []Heartbeat, rooms []string) []Move {
 	p := placement{owner: make(map[string]string), target: make(map[string]string), count: make(map[string]int)}
 	tenures := make(map[string]Tenure)
-	for _, m := range slices.SortedFunc(slices.Values(members), func(a, b Beat) int { return cmp.Compare(a.ID, b.ID) }) {
+	for _, m := range slices.SortedFunc(slices.Values(members), func(a, b Heartbeat) int { return cmp.Compare(a.ID, b.ID) }) {
 		for room, tenure := range m.Rooms {
 			if tenure.Fence > tenures[room].Fence { // the others have lost it, and do not know yet
 				p.owner[room], tenures[room] = m.ID, tenure
@@ -48,7 +48,7 @@ func Place(members []Beat, rooms []string) []Move {
 	rooms = slices.Compact(slices.Sorted(slices.Values(rooms)))
 	var sensed, free, loose []string
 	for _, room := range rooms {
-		at := slices.IndexFunc(p.fit, func(m Beat) bool { return m.ID == p.owner[room] })
+		at := slices.IndexFunc(p.fit, func(m Heartbeat) bool { return m.ID == p.owner[room] })
 		most := p.best(room).Senses[room]
 		settled := at >= 0 && tenures[room].Seconds < int(Stay/time.Second)
 		switch {
@@ -78,7 +78,7 @@ func Place(members []Beat, rooms []string) []Move {
 
 // A placement is what [Place] works out.
 type placement struct {
-	fit    []Beat            // the members that may have rooms
+	fit    []Heartbeat       // the members that may have rooms
 	owner  map[string]string // of each room, as it is
 	target map[string]string // of each room, as it should be
 	count  map[string]int    // of the rooms of each member then
@@ -93,8 +93,8 @@ func (p *placement) put(room, id string) {
 }
 
 // best returns the member that should have a room that nobody has.
-func (p *placement) best(room string) Beat {
-	return slices.MinFunc(p.fit, func(a, b Beat) int {
+func (p *placement) best(room string) Heartbeat {
+	return slices.MinFunc(p.fit, func(a, b Heartbeat) int {
 		return cmp.Or(cmp.Compare(b.Senses[room], a.Senses[room]), cmp.Compare(max(a.Load, full), max(b.Load, full)),
 			cmp.Compare(p.count[a.ID], p.count[b.ID]), cmp.Compare(int(a.Load*10), int(b.Load*10)), cmp.Compare(a.ID, b.ID))
 	})

@@ -13,10 +13,10 @@ import (
 )
 
 // A world is members and who has which room, for placement alone.
-type world map[string]*cluster.Beat
+type world map[string]*cluster.Heartbeat
 
 // beats returns what everybody says.
-func (w world) beats() (all []cluster.Beat) {
+func (w world) beats() (all []cluster.Heartbeat) {
 	for _, b := range w {
 		all = append(all, *b)
 	}
@@ -69,7 +69,7 @@ func TestPlace(t *testing.T) {
 		w := world{}
 		for i := range rapid.IntRange(1, 5).Draw(t, "members") {
 			id := fmt.Sprintf("m%d.x", i)
-			b := &cluster.Beat{ID: id, Drains: rapid.IntRange(0, 4).Draw(t, "drains") == 0, Load: rapid.Float64Range(0, 0.9).Draw(t, "load"), Rooms: map[string]cluster.Tenure{}, Senses: map[string]int{}}
+			b := &cluster.Heartbeat{ID: id, Drains: rapid.IntRange(0, 4).Draw(t, "drains") == 0, Load: rapid.Float64Range(0, 0.9).Draw(t, "load"), Rooms: map[string]cluster.Tenure{}, Senses: map[string]int{}}
 			for _, room := range rooms {
 				b.Senses[room] = max(0, rapid.IntRange(-6, 2).Draw(t, "senses"))
 			}
@@ -157,20 +157,20 @@ func TestPlaceDetails(t *testing.T) {
 	old := func(fence int64) cluster.Tenure { return cluster.Tenure{Fence: fence, Seconds: 60} }
 	for _, tt := range []struct {
 		name    string
-		members []cluster.Beat
+		members []cluster.Heartbeat
 		want    string
 	}{
 		{"nobody", nil, ""},
-		{"the less loaded", []cluster.Beat{{ID: "a.1", Load: 0.5}, {ID: "b.1", Load: 0.2}}, "attic: → b.1, parlour: → a.1"},
-		{"one that can take no more", []cluster.Beat{{ID: "a.1", Load: 0.95}, {ID: "b.1", Load: 0.2}}, "attic: → b.1, parlour: → b.1"},
-		{"all can take no more", []cluster.Beat{{ID: "a.1", Load: 0.95}, {ID: "b.1", Load: 1}}, "attic: → a.1, parlour: → a.1"},
-		{"where its senses are", []cluster.Beat{{ID: "a.1", Senses: map[string]int{"attic": 1}}, {ID: "b.1", Load: 1, Senses: map[string]int{"attic": 2}}}, "attic: → b.1, parlour: → a.1"},
-		{"its senses moved", []cluster.Beat{{ID: "a.1", Rooms: map[string]cluster.Tenure{"attic": old(1), "parlour": old(1)}}, {ID: "b.1", Senses: map[string]int{"attic": 1}}}, "attic: a.1 → b.1"},
-		{"its senses moved just now", []cluster.Beat{{ID: "a.1", Rooms: map[string]cluster.Tenure{"attic": {Fence: 1, Seconds: 29}, "parlour": old(1)}}, {ID: "b.1", Senses: map[string]int{"attic": 1}}}, "parlour: a.1 → b.1"},
-		{"drains", []cluster.Beat{{ID: "a.1", Drains: true, Rooms: map[string]cluster.Tenure{"attic": {Fence: 1}, "parlour": old(1)}}, {ID: "b.1"}}, "attic: a.1 → b.1, parlour: a.1 → b.1"},
-		{"two say that they have it", []cluster.Beat{{ID: "a.1", Rooms: map[string]cluster.Tenure{"attic": old(7)}}, {ID: "b.1", Rooms: map[string]cluster.Tenure{"attic": old(6), "parlour": old(1)}}}, ""},
-		{"given away", []cluster.Beat{{ID: "a.1", Given: map[string]cluster.Grant{"attic": {To: "b.1", Fence: 2}}, Rooms: map[string]cluster.Tenure{"parlour": old(1)}}, {ID: "b.1", Load: 0.5}, {ID: "c.1"}}, ""},
-		{"given away and lost", []cluster.Beat{{ID: "a.1", Given: map[string]cluster.Grant{"attic": {To: "b.1", Fence: 2}}, Rooms: map[string]cluster.Tenure{"parlour": old(1)}}, {ID: "c.1", Rooms: map[string]cluster.Tenure{"attic": old(3)}}}, ""},
+		{"the less loaded", []cluster.Heartbeat{{ID: "a.1", Load: 0.5}, {ID: "b.1", Load: 0.2}}, "attic: → b.1, parlour: → a.1"},
+		{"one that can take no more", []cluster.Heartbeat{{ID: "a.1", Load: 0.95}, {ID: "b.1", Load: 0.2}}, "attic: → b.1, parlour: → b.1"},
+		{"all can take no more", []cluster.Heartbeat{{ID: "a.1", Load: 0.95}, {ID: "b.1", Load: 1}}, "attic: → a.1, parlour: → a.1"},
+		{"where its senses are", []cluster.Heartbeat{{ID: "a.1", Senses: map[string]int{"attic": 1}}, {ID: "b.1", Load: 1, Senses: map[string]int{"attic": 2}}}, "attic: → b.1, parlour: → a.1"},
+		{"its senses moved", []cluster.Heartbeat{{ID: "a.1", Rooms: map[string]cluster.Tenure{"attic": old(1), "parlour": old(1)}}, {ID: "b.1", Senses: map[string]int{"attic": 1}}}, "attic: a.1 → b.1"},
+		{"its senses moved just now", []cluster.Heartbeat{{ID: "a.1", Rooms: map[string]cluster.Tenure{"attic": {Fence: 1, Seconds: 29}, "parlour": old(1)}}, {ID: "b.1", Senses: map[string]int{"attic": 1}}}, "parlour: a.1 → b.1"},
+		{"drains", []cluster.Heartbeat{{ID: "a.1", Drains: true, Rooms: map[string]cluster.Tenure{"attic": {Fence: 1}, "parlour": old(1)}}, {ID: "b.1"}}, "attic: a.1 → b.1, parlour: a.1 → b.1"},
+		{"two say that they have it", []cluster.Heartbeat{{ID: "a.1", Rooms: map[string]cluster.Tenure{"attic": old(7)}}, {ID: "b.1", Rooms: map[string]cluster.Tenure{"attic": old(6), "parlour": old(1)}}}, ""},
+		{"given away", []cluster.Heartbeat{{ID: "a.1", Given: map[string]cluster.Grant{"attic": {To: "b.1", Fence: 2}}, Rooms: map[string]cluster.Tenure{"parlour": old(1)}}, {ID: "b.1", Load: 0.5}, {ID: "c.1"}}, ""},
+		{"given away and lost", []cluster.Heartbeat{{ID: "a.1", Given: map[string]cluster.Grant{"attic": {To: "b.1", Fence: 2}}, Rooms: map[string]cluster.Tenure{"parlour": old(1)}}, {ID: "c.1", Rooms: map[string]cluster.Tenure{"attic": old(3)}}}, ""},
 	} {
 		var all []string
 		for _, m := range cluster.Place(tt.members, []string{"parlour", "attic"}) {

@@ -18,21 +18,21 @@ const (
 	maxName    = 256     // bytes of the name of a room or a build
 )
 
-// BeatPattern is the pattern of the subjects under which members say how they are.
-const BeatPattern = "earshot.cluster.*.member"
+// HeartbeatPattern is the pattern of the subjects under which members say how they are.
+const HeartbeatPattern = "earshot.cluster.*.member"
 
-// BeatSubject returns the subject of a member.
-func BeatSubject(name string) string { return "earshot.cluster." + name + ".member" }
+// HeartbeatSubject returns the subject of a member.
+func HeartbeatSubject(name string) string { return "earshot.cluster." + name + ".member" }
 
-// A Beat is what a member says of itself.
-type Beat struct {
+// A Heartbeat is what a member says of itself each second.
+type Heartbeat struct {
 	ID     string            `json:"id"`     // its name, a dot, and something that differs at each start
 	Number uint64            `json:"number"` // grows
 	Build  string            `json:"build,omitempty"`
 	Load   float64           `json:"load"`             // 0 means idle, 1 that it can take no more
 	Drains bool              `json:"drains,omitempty"` // it takes no rooms, and gives away what it has
 	Senses map[string]int    `json:"senses,omitempty"` // how many of a room's senses and outlets are at this member
-	Rooms  map[string]Tenure `json:"rooms,omitempty"`  // of which it has the leases
+	Rooms  map[string]Tenure `json:"rooms,omitempty"`  // whose leases it has
 	Given  map[string]Grant  `json:"given,omitempty"`  // the leases that it has given to others lately
 }
 
@@ -49,11 +49,11 @@ type Grant struct {
 }
 
 // Name returns the name of the member.
-func (b Beat) Name() string { name, _, _ := strings.Cut(b.ID, "."); return name }
+func (b Heartbeat) Name() string { name, _, _ := strings.Cut(b.ID, "."); return name }
 
-// ParseBeat reads the beat of a member from what came under a subject. Nobody else's is taken from
+// ParseHeartbeat reads the beat of a member from what came under a subject. Nobody else's is taken from
 // there.
-func ParseBeat(subject string, data []byte) (b Beat, err error) {
+func ParseHeartbeat(subject string, data []byte) (b Heartbeat, err error) {
 	if len(data) > bus.MaxData {
 		return b, errors.New("a beat is too long")
 	}
@@ -64,7 +64,7 @@ func ParseBeat(subject string, data []byte) (b Beat, err error) {
 	switch {
 	case CheckID(b.ID) != nil:
 		return b, errors.New("a beat has no ID")
-	case subject != BeatSubject(name):
+	case subject != HeartbeatSubject(name):
 		return b, fmt.Errorf("a beat of %s came under the subject of somebody else", name)
 	case b.Load < 0 || b.Load > 1:
 		return b, fmt.Errorf("the load of %s is not between 0 and 1", name)
@@ -93,16 +93,16 @@ func checkRoom(room string, can bool) error {
 
 // A View is what a member knows of all members. The zero value knows none. It is not safe for concurrent
 // use.
-type View struct{ members map[string]seen }
+type View struct{ members map[string]peer }
 
-type seen struct {
-	beat Beat
+type peer struct {
+	beat Heartbeat
 	at   time.Time
 }
 
 // Step takes in a beat, or the passing of time if it is nil. One that is not newer than the last of that
 // member is ignored. It reports whether somebody came or went.
-func (v *View) Step(now time.Time, beat *Beat) (changed bool) {
+func (v *View) Step(now time.Time, beat *Heartbeat) (changed bool) {
 	for id, s := range v.members {
 		if now.Sub(s.at) >= TTL {
 			delete(v.members, id)
@@ -117,17 +117,17 @@ func (v *View) Step(now time.Time, beat *Beat) (changed bool) {
 		return changed
 	}
 	if v.members == nil {
-		v.members = make(map[string]seen)
+		v.members = make(map[string]peer)
 	}
-	v.members[beat.ID] = seen{*beat, now}
+	v.members[beat.ID] = peer{*beat, now}
 	return changed || !known
 }
 
 // Present returns the last beats of the members that are not away, by their IDs.
-func (v *View) Present() (all []Beat) {
+func (v *View) Present() (all []Heartbeat) {
 	for _, s := range v.members {
 		all = append(all, s.beat)
 	}
-	slices.SortFunc(all, func(a, b Beat) int { return cmp.Compare(a.ID, b.ID) })
+	slices.SortFunc(all, func(a, b Heartbeat) int { return cmp.Compare(a.ID, b.ID) })
 	return all
 }

@@ -36,9 +36,9 @@ func TestView(t *testing.T) {
 		{4000, "", 0, true, "a1 b3"},
 		{9000, "", 0, true, ""},
 	} {
-		var beat *cluster.Beat
+		var beat *cluster.Heartbeat
 		if tt.id != "" {
-			beat = &cluster.Beat{ID: tt.id, Number: tt.number}
+			beat = &cluster.Heartbeat{ID: tt.id, Number: tt.number}
 		}
 		changed := v.Step(at(tt.at), beat)
 		var present []string
@@ -50,7 +50,7 @@ func TestView(t *testing.T) {
 		}
 	}
 	for i := range 100 {
-		v.Step(at(9000), &cluster.Beat{ID: fmt.Sprintf("m%d.1", i), Number: 1})
+		v.Step(at(9000), &cluster.Heartbeat{ID: fmt.Sprintf("m%d.1", i), Number: 1})
 	}
 	if n := len(v.Present()); n != 64 {
 		t.Errorf("%d members are known, want at most 64", n)
@@ -59,13 +59,13 @@ func TestView(t *testing.T) {
 
 // TestParseBeat: a beat is read as it was said, and nothing else is taken for one.
 func TestParseBeat(t *testing.T) {
-	want := cluster.Beat{ID: cluster.NewID("attic"), Number: 3, Build: "v1", Load: 0.5, Drains: true, Senses: map[string]int{"parlour": 2},
+	want := cluster.Heartbeat{ID: cluster.NewID("attic"), Number: 3, Build: "v1", Load: 0.5, Drains: true, Senses: map[string]int{"parlour": 2},
 		Rooms: map[string]cluster.Tenure{"hall": {Fence: 4, Seconds: 5}}, Given: map[string]cluster.Grant{"hut": {To: "b.1", Fence: 6}}}
 	data, err := json.Marshal(want)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err := cluster.ParseBeat(cluster.BeatSubject("attic"), data); err != nil || !reflect.DeepEqual(got, want) {
+	if got, err := cluster.ParseHeartbeat(cluster.HeartbeatSubject("attic"), data); err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("read: %v, %v", got, err)
 	}
 	for _, tt := range []struct{ data, want string }{
@@ -82,7 +82,7 @@ func TestParseBeat(t *testing.T) {
 		{`{"id":"attic.1","rooms":{"` + strings.Repeat("x", 300) + `":{"fence":1}}}`, "cannot be"},
 		{strings.Repeat(" ", bus.MaxData) + "{}", "too long"},
 	} {
-		if _, err := cluster.ParseBeat(cluster.BeatSubject("attic"), []byte(tt.data)); err == nil || !strings.Contains(err.Error(), tt.want) {
+		if _, err := cluster.ParseHeartbeat(cluster.HeartbeatSubject("attic"), []byte(tt.data)); err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%.60s: %v, want %q", tt.data, err, tt.want)
 		}
 	}
@@ -92,14 +92,14 @@ func TestParseBeat(t *testing.T) {
 func FuzzParseBeat(f *testing.F) {
 	f.Add("earshot.cluster.attic.member", []byte(`{"id":"attic.1","number":1,"load":0.5,"senses":{"a":1},"rooms":{"b":{"fence":1,"seconds":2}},"given":{"c":{"to":"d.1","fence":3}}}`))
 	f.Fuzz(func(t *testing.T, subject string, data []byte) {
-		b, err := cluster.ParseBeat(subject, data)
+		b, err := cluster.ParseHeartbeat(subject, data)
 		if err != nil {
 			return
 		}
-		if err := cluster.CheckID(b.ID); err != nil || subject != cluster.BeatSubject(b.Name()) {
+		if err := cluster.CheckID(b.ID); err != nil || subject != cluster.HeartbeatSubject(b.Name()) {
 			t.Errorf("a beat of %q is taken from %q: %v", b.ID, subject, err)
 		}
-		if moves := cluster.Place([]cluster.Beat{b, {ID: "other.1"}}, []string{"a", "b", "c"}); len(moves) > 3 {
+		if moves := cluster.Place([]cluster.Heartbeat{b, {ID: "other.1"}}, []string{"a", "b", "c"}); len(moves) > 3 {
 			t.Errorf("moves: %v", moves)
 		}
 	})

@@ -78,7 +78,7 @@ func CheckID(id string) error {
 type Join struct {
 	Version int    `json:"version"`
 	Build   string `json:"build"`           // of its program, for people
-	Muted   bool   `json:"muted,omitempty"` // its microphone, by whoever is there
+	Muted   bool   `json:"muted,omitempty"` // somebody there has closed its microphone
 }
 
 // A Welcome is the hub's answer to a [Join].
@@ -106,8 +106,8 @@ func (w Welcome) Err() error {
 
 // Control messages besides those of [earshot/internal/sound].
 const (
-	SayAsk   = "ask"   // from the hub, with an [Ask]
-	SayTime  = "time"  // from the satellite, with a [Time]
+	SayAsk   = "ask"   // from the hub, with an [TimeRequest]
+	SayTime  = "time"  // from the satellite, with a [TimeReply]
 	SayState = "state" // from the satellite, with a [State], when that changes
 	SayGate  = "gate"  // from the hub, with a [Gate]: sound may come although nobody said a name
 )
@@ -124,20 +124,20 @@ const (
 	QuietEvery = time.Second
 )
 
-// An Ask asks for the time of the satellite.
-type Ask struct {
+// A TimeRequest asks what a satellite's clock shows.
+type TimeRequest struct {
 	Number uint32 `json:"number"`
 }
 
-// A Time answers an [Ask].
-type Time struct {
+// A TimeReply answers a [TimeRequest].
+type TimeReply struct {
 	Number uint32 `json:"number"`
 	At     int64  `json:"at"` // nanoseconds since 1970 by the satellite's clock
 }
 
 // A State is how a satellite is.
 type State struct {
-	Muted bool `json:"muted"` // whoever is there has closed its microphone
+	Muted bool `json:"muted"` // somebody there has closed its microphone
 }
 
 // A Gate says for how long a satellite that waits for a name may send sound without one.

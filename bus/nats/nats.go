@@ -132,7 +132,7 @@ func (c *Config) options(ctx context.Context, problem func(error)) (nats.Options
 		if err != nil {
 			return nil, err
 		}
-		return &dialled{c, context.AfterFunc(ctx, func() { c.Close() })}, nil
+		return &registeredConn{c, context.AfterFunc(ctx, func() { c.Close() })}, nil
 	})
 	return o, nil
 }
@@ -188,14 +188,14 @@ type dialer func(network, address string) (net.Conn, error)
 // Dial implements [nats.CustomDialer].
 func (d dialer) Dial(network, address string) (net.Conn, error) { return d(network, address) }
 
-// A dialled is what a dialer has dialled.
-type dialled struct {
+// A registeredConn is a connection that ends with its context, which forgets it when it is closed.
+type registeredConn struct {
 	net.Conn
 	forget func() bool
 }
 
 // Close implements [net.Conn].
-func (d *dialled) Close() error {
+func (d *registeredConn) Close() error {
 	d.forget()
 	return d.Conn.Close()
 }

@@ -259,13 +259,13 @@ func (f *farEnd) take(c helper.Control) error {
 	var n sound.Open
 	switch c.Name {
 	case satellite.SayAsk:
-		var a satellite.Ask
+		var a satellite.TimeRequest
 		c.Decode(&a)
 		if f.input > 0 { // asked once a second, it says that it is quiet there
 			p := satellite.Packet{Frame: audio.Frame{At: time.Now()}, Opus: []byte{0xf8}, Quiet: true, Level: -60}
 			f.server.SendSound(f.input, p.Append(nil))
 		}
-		return f.server.Send(satellite.SayTime, satellite.Time{Number: a.Number, At: time.Now().UnixNano()})
+		return f.server.Send(satellite.SayTime, satellite.TimeReply{Number: a.Number, At: time.Now().UnixNano()})
 	case sound.SayOpen:
 		c.Decode(&n)
 		f.told <- fmt.Sprintf("open %t", n.Output)

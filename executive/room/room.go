@@ -263,7 +263,7 @@ type Room struct {
 	mind        *thoughts.Thinker
 	exchange    exchange.Tracker
 	preparation *reply.Preparation[admission.Input]
-	followed    atomic.Pointer[time.Time] // until when whoever is heard elsewhere is followed; nil if nobody asked for that
+	followed    atomic.Pointer[time.Time] // when "follow me" ends: until then a reply goes where anybody is heard; nil if nobody said it
 	notices     notice.Board
 	changes     mailbox.Notifier // of what a snapshot shows
 

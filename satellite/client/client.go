@@ -65,7 +65,7 @@ type Microphone string
 const (
 	Listening Microphone = "listening"
 	Waiting   Microphone = "waiting" // for a name; no sound leaves
-	Muted     Microphone = "muted"   // by whoever is here
+	Muted     Microphone = "muted"   // somebody here has closed it
 	Paused    Microphone = "paused"  // the hub has not opened it
 	Missing   Microphone = "missing" // it cannot be opened
 )

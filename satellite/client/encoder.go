@@ -18,12 +18,12 @@ type encoder struct {
 	*codec.Opus
 
 	mu   sync.Mutex
-	owed []owed // the frames of which the encoder has not made a packet yet, the oldest first
-	lost int    // frames since the last one that was encoded
+	owed []pendingPacket // the frames of which the encoder has not made a packet yet, the oldest first
+	lost int             // frames since the last one that was encoded
 }
 
-// owed is the packet of a frame, without its sound, and who takes it.
-type owed struct {
+// A pendingPacket is the packet of a frame, without its sound, and who takes it.
+type pendingPacket struct {
 	packet satellite.Packet
 	take   func(satellite.Packet)
 }
@@ -45,7 +45,7 @@ func (e *encoder) encode(ctx context.Context, frames []audio.Frame, ends bool, t
 			At: f.At.Add(-codec.OpusDelay), Voiced: f.Voiced, Own: f.Own, EchoRatio: f.EchoRatio, Beside: f.Beside,
 			Lost: uint16(min(int(f.Lost)+e.lost, 1<<16-1)),
 		}, Level: int8(audio.Level(f.PCM[:]))}
-		e.owed, e.lost = append(e.owed, owed{p, take}), 0
+		e.owed, e.lost = append(e.owed, pendingPacket{p, take}), 0
 		e.mu.Unlock()
 		if e.Encode(ctx, audio.Rate, f.PCM[:]) != nil {
 			if ctx.Err() != nil {

@@ -337,7 +337,7 @@ func (l *link) Run(ctx context.Context, to helper.Handler) error {
 			if h.mute.Load() {
 				return nil
 			}
-			return l.Send(satellite.SayAsk, satellite.Ask{Number: 1})
+			return l.Send(satellite.SayAsk, satellite.TimeRequest{Number: 1})
 		})
 	})
 	return l.Peer.Run(ctx, helper.Handler{

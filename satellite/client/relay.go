@@ -127,7 +127,7 @@ func (c *Client) hubControl(s *session, m helper.Control) error {
 	case satellite.SayAsk:
 		s.silence.Reset(satellite.Silence)
 		c.box.confirm()
-		c.say(satellite.SayTime, satellite.Time{Number: b.Number, At: time.Now().UnixNano()})
+		c.say(satellite.SayTime, satellite.TimeReply{Number: b.Number, At: time.Now().UnixNano()})
 		return nil
 	case satellite.SayGate:
 		c.open(int(min(b.For, time.Hour) / audio.Time))

@@ -101,10 +101,10 @@ func (f *far) control(c helper.Control) error {
 	}
 	switch c.Name {
 	case satellite.SayAsk:
-		var a satellite.Ask
+		var a satellite.TimeRequest
 		c.Decode(&a)
 		if !f.mute {
-			f.Send(satellite.SayTime, satellite.Time{Number: a.Number, At: f.now().UnixNano()})
+			f.Send(satellite.SayTime, satellite.TimeReply{Number: a.Number, At: f.now().UnixNano()})
 		}
 	case sound.SayOpen:
 		var o sound.Open

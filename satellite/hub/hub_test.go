@@ -264,15 +264,15 @@ func TestSpoofs(t *testing.T) {
 			f.mu.Unlock()
 			f.says(f.now(), nil)
 		}},
-		{"a time that nobody asked for", func(h *house, f *far) { f.Send(satellite.SayTime, satellite.Time{Number: 99}) }},
+		{"a time that nobody asked for", func(h *house, f *far) { f.Send(satellite.SayTime, satellite.TimeReply{Number: 99}) }},
 		{"the same answer twice", func(h *house, f *far) {
 			f.mu.Lock()
 			defer f.mu.Unlock()
 			f.take = func(c helper.Control) bool {
-				var a satellite.Ask
+				var a satellite.TimeRequest
 				if c.Name == satellite.SayAsk && c.Decode(&a) == nil {
-					f.Send(satellite.SayTime, satellite.Time{Number: a.Number, At: f.now().UnixNano()})
-					f.Send(satellite.SayTime, satellite.Time{Number: a.Number, At: f.now().UnixNano()})
+					f.Send(satellite.SayTime, satellite.TimeReply{Number: a.Number, At: f.now().UnixNano()})
+					f.Send(satellite.SayTime, satellite.TimeReply{Number: a.Number, At: f.now().UnixNano()})
 				}
 				return true
 			}

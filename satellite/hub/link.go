@@ -214,7 +214,7 @@ func (l *link) ask(ctx context.Context, p *helper.Peer) {
 			l.end(fmt.Errorf("%w: it does not say what time it is", helper.ErrProtocol))
 			return
 		}
-		if l.Send(satellite.SayAsk, satellite.Ask{Number: n}) != nil {
+		if l.Send(satellite.SayAsk, satellite.TimeRequest{Number: n}) != nil {
 			return
 		}
 		select {
@@ -261,7 +261,7 @@ func (l *link) control(c helper.Control, pass func(helper.Control) error) error 
 
 // time takes the answer to a question for the time.
 func (l *link) time(c helper.Control, pass func(helper.Control) error) error {
-	var is satellite.Time
+	var is satellite.TimeReply
 	if err := c.Decode(&is); err != nil {
 		return err
 	}
@@ -315,7 +315,7 @@ func (l *link) place(p *satellite.Packet, now time.Time) (time.Time, bool) {
 		s.mu.Lock()
 		fresh := s.taken.before(p.At, offset)
 		if fresh {
-			s.taken = moment{p.At, p.At.Sub(at)}
+			s.taken = clockReading{p.At, p.At.Sub(at)}
 		}
 		s.mu.Unlock()
 		if !fresh {

@@ -47,7 +47,7 @@ type Satellite struct {
 	link    *link // while it is there
 	state   State
 	changed chan struct{} // closed and replaced when it is muted or not any more
-	taken   moment        // of the last packet that was taken, in any session
+	taken   clockReading  // of the last packet that was taken, in any session
 }
 
 // A request is one to join.

@@ -37,15 +37,15 @@ func clamp(at, now time.Time, within time.Duration) (_ time.Time, wrong time.Dur
 	return at, 0
 }
 
-// A moment is a time of a satellite's clock, and by how much that was ahead then.
-type moment struct {
+// A clockReading is a time of a satellite's clock, and by how much that was ahead then.
+type clockReading struct {
 	at    time.Time
 	ahead time.Duration
 }
 
 // before reports whether m is before at, which was said when the clock was ahead by that much. If the
 // clock was set in between, m counts as if it had been said since.
-func (m moment) before(at time.Time, ahead time.Duration) bool {
+func (m clockReading) before(at time.Time, ahead time.Duration) bool {
 	last := m.at
 	if leap := ahead - m.ahead; leap.Abs() >= setBack {
 		last = last.Add(leap)

@@ -8,8 +8,8 @@ import (
 )
 
 const (
-	// unknownFloor is the background of a source of which nothing is known, in dB below full scale, and
-	// leastFloor the least that counts: some microphones remove all of it.
+	// unknownFloor is the background that a source is taken to have before any was heard, in dB below
+	// full scale. leastFloor is the least that counts: some microphones remove all background.
 	unknownFloor = -60
 	leastFloor   = -70
 
@@ -119,8 +119,8 @@ func (s *Source) alike(o *Source) bool {
 	return true
 }
 
-// covered returns until when what s keeps came from the one of which it was a copy until that was lost;
-// the zero time if s is somebody else.
+// covered is for a copy whose leader was lost. It returns the time up to which the leader has passed
+// the voice on already, or the zero time if s is somebody else.
 func (s *Source) covered() (until time.Time) {
 	if o := s.of; s.known && (o.left || s.wave.end.Sub(o.wave.end) > window*time.Second/perSec) {
 		until = o.wave.end
