@@ -311,6 +311,9 @@ var about = map[string]note{
 	"bus.servers":   {class: Section, effect: "NATS servers to use instead, HOST:PORT, reached by TLS. They must know the key of earshot and those that \"earshot pair\" prints."},
 	"bus.seed":      {class: Section, effect: "The seed of the nkey by which earshot connects to those servers."},
 
+	"cluster":      {effect: "Several daemons that serve one earshot, each on its own machine, with the same configuration but for this name, their bus and their devices; they share the database at store.url and the bus."},
+	"cluster.name": {class: Restart, effect: "The name of this daemon among them: small letters, digits and hyphens, such as attic. Empty means that it is alone."},
+
 	"log":       {effect: "What the daemon writes about itself. It never contains what somebody said."},
 	"log.level": {class: Section, effect: "The lowest level that is written: debug, info, warn or error."},
 	"log.file":  {class: Section, effect: "The absolute path of the file; - is standard error. A pipe is refused: earshot would wait for whoever reads it. Empty means earshot.log in the user's state directory."},

@@ -130,7 +130,7 @@ func (d *Daemon) reload(ctx context.Context, asked bool) (api.ReloadResult, erro
 	r.mu.Unlock()
 	is.Waiting = waits
 	if mended {
-		d.desk.Know(earshot.Notice{Key: configuration, Over: true})
+		d.deskRoom().Know(earshot.Notice{Key: configuration, Over: true})
 	}
 	if len(is.Changes) > 0 || mended {
 		d.log.Info("the configuration was reloaded", "changed", strings.Join(keysOf(is), " "), "begins", strings.Join(is.Begins, ", "), "waits", strings.Join(waits, " "))
@@ -163,7 +163,7 @@ func (d *Daemon) refuse(err error, asked bool) {
 		}
 	}
 	if asked {
-		d.desk.Know(n)
+		d.deskRoom().Know(n)
 		return
 	}
 	d.report(n)
@@ -219,7 +219,7 @@ func (d *Daemon) apply(ctx context.Context, next *config.Config) (is api.ReloadR
 	before := d.agents.List()
 	main := !reflect.DeepEqual(access.MainAgent(was), access.MainAgent(force)) // this key takes effect at once, too
 	if touched[peopleSection] || main {
-		if err := d.agents.Reconfigure(ctx, access.AgentSetup(force)); err != nil {
+		if err := d.agents.Reconfigure(ctx, access.AgentSetup(force, d.isHome())); err != nil {
 			return is, nil, err
 		}
 	}
@@ -338,13 +338,16 @@ func (d *Daemon) reconfigurePeople(ctx context.Context, cfg *config.Config) erro
 	})
 }
 
-// newRooms returns the rooms of cfg that do not exist yet.
+// newRooms returns the rooms of cfg that do not exist yet. Those of a cluster come by themselves.
 func (d *Daemon) newRooms(ctx context.Context, cfg *config.Config) (all rooms, err error) {
+	if d.cluster != nil {
+		return nil, nil
+	}
 	for _, is := range cfg.Rooms.All() {
 		if _, there := d.rooms.now().find(is.ID); there {
 			continue
 		}
-		c, err := d.newRoomEntry(ctx, is)
+		c, err := d.newRoomEntry(ctx, is, d.store)
 		if err != nil {
 			return nil, err
 		}

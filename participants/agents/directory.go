@@ -30,6 +30,7 @@ type Viewer interface {
 // A Setup is what a directory starts from.
 type Setup struct {
 	Journal Journal
+	Follows bool // another daemon brings the journal in step with the configuration
 
 	Main   earshot.Profile     // the profile of the main agent
 	Config Config              // the section agents, already validated
