@@ -70,6 +70,7 @@ type Daemon struct {
 	discordBot atomic.Pointer[bot.Bot] // on Discord; nil without one
 	cameras    cameras.Set             // of this machine
 	satellites satellites              // other machines
+	bus        busLink                 // to them, and to other daemons
 
 	server *server.Server // serves other processes
 	port   *server.Port   // where they connect besides the socket
@@ -186,6 +187,7 @@ func (d *Daemon) openJournal(ctx context.Context, c store.Config) (err error) {
 	if err := d.openCluster(ctx); err != nil {
 		return errors.Join(err, d.store.Close())
 	}
+	d.installBus(ctx)
 	all, err := d.openRooms(ctx)
 	if err != nil {
 		return errors.Join(err, d.closeJournal())
