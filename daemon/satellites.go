@@ -12,6 +12,7 @@ import (
 	"earshot/api"
 	"earshot/bus/natsserver"
 	"earshot/config"
+	"earshot/executive"
 	"earshot/executive/room"
 	"earshot/internal/audio/arbiter"
 	"earshot/internal/english"
@@ -121,9 +122,12 @@ func (s *satellites) build(context.Context) sectionBuild {
 	var all []*pairedSatellite
 	var users []natsserver.User
 	for _, p := range content.Satellites {
+		users = append(users, natsserver.User{Key: p.Key, Rights: satellite.RightsOf(p.ID)})
+		if s.elsewhere(p.Room) {
+			continue
+		}
 		one := s.paired(cfg, p)
 		all, is.parts = append(all, one), append(is.parts, one.parts...)
-		users = append(users, natsserver.User{Key: p.Key, Rights: satellite.RightsOf(p.ID)})
 		if !one.Open {
 			is.findings = append(is.findings, probe.Finding{
 				Thing: satelliteName(p.ID), Text: fmt.Sprintf("its room %s does not exist", p.Room),
@@ -142,6 +146,12 @@ func busFault(thing string, err error) probe.Finding {
 	f := probe.Finding{Thing: thing}
 	f.Text, f.Cure = earshot.Explain(err)
 	return f
+}
+
+// elsewhere reports whether a room exists, and is not here: whoever has it lets its satellites join.
+func (s *satellites) elsewhere(room earshot.RoomID) bool {
+	_, here := s.daemon.rooms.now().find(room)
+	return !here && slices.ContainsFunc(s.daemon.listRooms(), func(r executive.Room) bool { return r.ID == room })
 }
 
 // read reads the registry, and notes what it said.
@@ -196,6 +206,7 @@ func (s *satellites) open(cfg *config.Config) {
 	far := hub.New(hub.Config{
 		Media: helper.NewDialer(d.log, helper.SpeechProgram, "media"), Log: d.log, Dropped: d.countDrops("satellites"),
 		FollowUp: func() time.Duration { return d.Config().Executive.Speech.FollowUp.Duration() },
+		Shared:   d.cluster != nil,
 	})
 	add(&s.bus, "satellites", func(ctx context.Context) error { return d.bus.use(ctx, far.Run) })
 	add(&s.bus, "pairing", s.follow)
@@ -255,6 +266,11 @@ func (s *satellites) welcome(p pairing.Satellite) (w satellite.Welcome) {
 		return satellite.Welcome{Problem: fmt.Sprintf("its room %s does not exist at the hub", p.Room), Cure: "pair it again, on the machine of the hub: earshot pair NAME --room ROOM"}
 	}
 	w.Room = r.is.Name
+	if c := s.daemon.cluster; c != nil {
+		if lease := c.member.Lease(string(p.Room)); lease != nil {
+			w.Fence = lease.Fence
+		}
+	}
 	for _, a := range s.daemon.agents.In(p.Room) {
 		w.Names = append(w.Names, a.Name)
 	}
