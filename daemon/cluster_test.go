@@ -126,11 +126,12 @@ func (l *line) Publish(subject string, data []byte) error {
 // A sharer is one of several daemons.
 type sharer struct {
 	*Daemon
-	t     *testing.T
-	relay *relay
-	line  line
-	stop  context.CancelFunc
-	ended chan struct{}
+	t      *testing.T
+	relay  *relay
+	line   line
+	atDesk atomic.Bool // a part that is at the desk runs
+	stop   context.CancelFunc
+	ended  chan struct{}
 }
 
 // counts is a script for a model that says something long.
@@ -164,6 +165,12 @@ func (h *sharedHouse) join(name string) *sharer {
 	if s.Daemon, err = Open(h.t.Context(), cfg, Options{Account: earshot.Handle{Provider: "console", ID: "1"}, Name: "ann", Log: slog.New(slog.NewTextHandler(h.t.Output(), nil)).With("daemon", name), bus: &s.line}); err != nil {
 		h.t.Fatal(err)
 	}
+	s.install(h.t.Context(), &section{name: "device", atDesk: true, is: sectionBuild{parts: []part{{name: "device", run: func(ctx context.Context) error {
+		s.atDesk.Store(true)
+		defer s.atDesk.Store(false)
+		<-ctx.Done()
+		return nil
+	}}}}})
 	ctx, stop := context.WithCancel(h.t.Context())
 	s.stop = stop
 	go func() {
@@ -310,14 +317,49 @@ func TestCluster(t *testing.T) {
 	t.Run("handed over", func(t *testing.T) {
 		_, a, b := house(t)
 		v := a.counting()
+		b.report(earshot.Notice{Key: "device", Text: "it is broken"})
+		at := func(s *sharer, here bool) {
+			t.Helper()
+			testkit.Await(t, testkit.Patience, "what is at the desk follows it", func() bool {
+				return s.atDesk.Load() == here && s.isHome() == here && (here || len(s.deskRoom().State(s.Audience()).Faults) > 0)
+			})
+		}
+		at(b, false)
 		a.cluster.SetDrain(true)
 		b.owns()
+		at(b, true)
+		if faults := b.deskRoom().State(b.Audience()).Faults; len(faults) != 1 || faults[0].Key != "device" {
+			t.Errorf("at the desk is known %v", faults)
+		}
+		testkit.Await(t, testkit.Patience, "what was at the desk has ended", func() bool { return !a.atDesk.Load() })
 		got := b.replies()
 		if len(got) != 1 || got[0] != "interrupted:"+v.Played() || strings.Contains(got[0], "twenty") {
 			t.Errorf("on record is %q, of %q that was read", got, v.Played())
 		}
 		elsewhere(t, a)
 		b.answers()
+	})
+	t.Run("opened", func(t *testing.T) {
+		_, a, b := house(t)
+		next := *a.Config()
+		next.Rooms = append(slices.Clone(next.Rooms), executive.Room{ID: "attic"})
+		a.current.Store(&next) // as a reload does
+		testkit.Await(t, testkit.Patience, "a new room is open", func() bool { _, here := a.rooms.find("attic"); return here })
+
+		channel := executive.Room{ID: "discord-12345678901234567", Name: "general"}
+		r, err := a.openRoom(t.Context(), channel)
+		if err != nil || r.is.Name != "general" || !r.opened || a.cluster.member.Lease(string(channel.ID)) == nil {
+			t.Fatalf("a channel is opened: %+v, %v", r.is, err)
+		}
+		testkit.Await(t, testkit.Patience, "the other knows who has the channel", func() bool {
+			id, here := b.cluster.member.Owner(string(channel.ID))
+			return strings.HasPrefix(id, "a.") && !here
+		})
+		if _, err := b.openRoom(t.Context(), channel); !isHeld(err) {
+			t.Errorf("a channel is opened that another has: %v", err)
+		}
+		a.rooms.remove(r)
+		testkit.Await(t, testkit.Patience, "the other opens a channel that was closed", func() bool { _, err := b.openRoom(t.Context(), channel); return err == nil })
 	})
 	t.Run("ended", func(t *testing.T) {
 		_, a, b := house(t)
