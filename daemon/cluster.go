@@ -19,6 +19,7 @@ import (
 	"earshot/daemon/access"
 	"earshot/executive"
 	"earshot/executive/room"
+	"earshot/store"
 	"earshot/store/postgres"
 )
 
@@ -100,6 +101,22 @@ func (d *Daemon) listRooms() []executive.Room {
 		}
 	}
 	return all
+}
+
+// fence implements [store.Config.Fence].
+func (d *Daemon) fence(ctx context.Context, tx *sql.Tx, room earshot.RoomID) error {
+	if d.cluster == nil { // the journal is being opened
+		return store.ErrFenced
+	}
+	lease := d.cluster.member.Lease(string(room))
+	if lease == nil {
+		return store.ErrFenced
+	}
+	err := cluster.CheckFence(ctx, tx, lease.Room, lease.Owner, lease.Fence)
+	if cluster.IsFenced(err) {
+		return store.ErrFenced
+	}
+	return err
 }
 
 // SetDrain says whether this daemon gives its rooms away and takes none.
@@ -205,10 +222,10 @@ type leasedJournal struct {
 // Append implements [room.Journal].
 func (j leasedJournal) Append(ctx context.Context, events ...earshot.Event) ([]earshot.Event, error) {
 	if !j.lease.Valid() {
-		return nil, cluster.ErrFenced
+		return nil, store.ErrFenced
 	}
 	kept, err := j.Journal.Append(ctx, events...)
-	if errors.Is(err, cluster.ErrFenced) {
+	if errors.Is(err, store.ErrFenced) {
 		j.lost()
 	}
 	return kept, err
@@ -224,8 +241,8 @@ func (c *clusterMember) serve(ctx context.Context, lease *cluster.Lease) {
 	if is.ID == earshot.Desk {
 		err = d.becomeHome(ctx)
 	}
-	if err == nil && len(d.agents.In(is.ID)) == 0 {
-		err = errors.New("the daemon that has the desk has not made its agents yet")
+	if err == nil && !await(ctx, retryCluster, func() bool { return len(d.agents.In(is.ID)) > 0 }) {
+		err = errors.New("whoever has the desk has not made the agents yet")
 	}
 	if err == nil {
 		r, err = d.newRoomEntry(ctx, is, leasedJournal{d.store, lease, func() { end(cluster.ErrLost) }})

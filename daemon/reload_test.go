@@ -215,7 +215,11 @@ func TestReloadKeys(t *testing.T) {
 			value = another(t, before, key)
 		}
 		value = strings.ReplaceAll(value, "SCRIPT", strings.TrimSuffix(r.file, "config.yaml")+"model.yaml")
-		r.write(changedTo(t, r.base, key, value))
+		base := r.base
+		if key == "cluster.name" { // which needs both
+			base = changedTo(t, changedTo(t, base, "store.url", others["store.url"]), "bus.listen", others["bus.listen"])
+		}
+		r.write(changedTo(t, base, key, value))
 		is, err := r.reload(t.Context(), true)
 		if err != nil {
 			t.Errorf("%s: %s: %v", key, value, err)
