@@ -282,7 +282,7 @@ func (d *Daemon) loadPeople(ctx context.Context) error {
 }
 
 func (d *Daemon) registryBuilder(cfg *config.Config) access.RegistryBuilder {
-	return access.RegistryBuilder{Config: cfg, Account: d.options.Account, Name: d.options.Name, Record: d.record, NewID: d.id, Book: d.agents}
+	return access.RegistryBuilder{Config: cfg, Account: d.options.Account, Name: d.options.Name, Record: d.record, Exclude: d.exclude, NewID: d.id, Book: d.agents}
 }
 
 // record stores a change of the registry.
@@ -362,6 +362,9 @@ func (d *Daemon) RunWith(ctx context.Context, l net.Listener, settle func() []pr
 	}
 	if d.cluster != nil {
 		g.Go(func() error { d.cluster.run(ctx); return nil })
+	}
+	if d.cluster != nil {
+		rest.Go(func() { d.followOthers(beside) })
 	}
 	rest.Go(func() { d.expire(ctx) })
 	rest.Go(func() { d.keepMemory(ctx) })
