@@ -46,7 +46,7 @@ func newRelay(t *testing.T, server *pgtest.Server) *relay {
 	r.resume(t)
 	t.Cleanup(func() {
 		r.cut()
-		r.running.Wait()
+		testkit.Finish(t, testkit.Patience, "the connections", r.running.Wait)
 		os.RemoveAll(dir)
 	})
 	return r
