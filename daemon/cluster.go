@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"earshot"
+	"earshot/bus"
 	"earshot/cluster"
 	"earshot/config"
 	"earshot/daemon/access"
@@ -35,7 +36,8 @@ const (
 type clusterMember struct {
 	daemon *Daemon
 	member cluster.Member
-	db     *sql.DB // of the leases
+	db     *sql.DB // of the leases and the files
+	files  cluster.Files
 	drains atomic.Bool
 
 	mu   sync.Mutex
@@ -54,6 +56,15 @@ func (d *Daemon) openCluster(ctx context.Context) error {
 	}
 	c := &clusterMember{daemon: d, db: server.OpenReaders(leaseConnections), desk: make(chan struct{})}
 	leases, err := cluster.OpenLeases(ctx, c.db, cluster.NewID(cfg.Cluster.Name))
+	if err != nil {
+		return errors.Join(err, c.db.Close())
+	}
+	c.files = cluster.Files{DB: c.db, Dir: cfg.Store.Directory, Names: []string{busFile, "satellites.json", "tokens.json"}, Log: d.log}
+	if err = c.files.Sync(ctx); err == nil && cfg.Bus.Listen != "" {
+		if _, err = BusCertificate(cfg); err == nil { // which the first daemon makes, and the others get
+			err = c.files.Sync(ctx)
+		}
+	}
 	if err != nil {
 		return errors.Join(err, c.db.Close())
 	}
@@ -113,11 +124,14 @@ func (c *clusterMember) SetDrain(drains bool) { c.drains.Store(drains) }
 
 // run takes part in the cluster until ctx ends and all rooms have ended.
 func (c *clusterMember) run(ctx context.Context) {
+	var sharing sync.WaitGroup
+	defer sharing.Wait()
+	sharing.Go(func() { c.files.Run(ctx) })
 	for ctx.Err() == nil {
-		err := errors.New("there is no bus")
-		if c.member.Bus = c.daemon.busConn(); c.member.Bus != nil {
-			err = c.member.Run(ctx)
-		}
+		err := c.daemon.bus.use(ctx, func(ctx context.Context, b bus.Bus) error {
+			c.member.Bus = b
+			return c.member.Run(ctx)
+		})
 		if ctx.Err() == nil {
 			c.daemon.log.Warn("other daemons cannot be heard of", "err", err)
 			pause(ctx, retryCluster)

@@ -3,6 +3,7 @@ package daemon
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"net"
@@ -416,4 +417,52 @@ func TestCluster(t *testing.T) {
 func isHeld(err error) bool {
 	_, is := errors.AsType[*cluster.HeldError](err)
 	return is
+}
+
+// TestClusterPeople: whoever one daemon comes to know, the others know, too; of two that meet somebody at the
+// same time one makes them known; and so it is with agents.
+func TestClusterPeople(t *testing.T) {
+	server := pgtest.Start(t)
+	h := &sharedHouse{t: t, server: server, url: server.Database(t)}
+	a := h.join("a")
+	a.owns()
+	b := h.join("b")
+	var arriving sync.WaitGroup
+	for n := range 10 {
+		for _, s := range []*sharer{a, b} {
+			arriving.Go(func() {
+				if _, err := s.people.Arrive(t.Context(), earshot.Handle{Provider: "discord", ID: fmt.Sprint(100 + n)}, participants.Newcomer{Names: []string{fmt.Sprint("Guest ", n)}}); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+	}
+	testkit.Finish(t, testkit.Patience, "all arrive", arriving.Wait)
+	names := func(s *sharer) (all []string) {
+		for _, p := range s.people.Everybody() {
+			all = append(all, p.Name)
+		}
+		slices.Sort(all)
+		return all
+	}
+	for _, s := range []*sharer{a, b} {
+		if err := s.store.AwaitOthers(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !slices.Equal(names(a), names(b)) {
+		t.Errorf("one knows %q, the other %q", names(a), names(b))
+	}
+	created := 0
+	for e, err := range a.store.Export(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if body, is := e.Body.(earshot.Actor); is && body.Act == earshot.Created {
+			created++
+		}
+	}
+	if created != 10 {
+		t.Errorf("10 people were made known %d times", created)
+	}
 }

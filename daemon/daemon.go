@@ -70,6 +70,7 @@ type Daemon struct {
 	discordBot atomic.Pointer[bot.Bot] // on Discord; nil without one
 	cameras    cameras.Set             // of this machine
 	satellites satellites              // other machines
+	bus        busLink                 // to them, and to other daemons
 
 	server *server.Server // serves other processes
 	port   *server.Port   // where they connect besides the socket
@@ -189,6 +190,7 @@ func (d *Daemon) openJournal(ctx context.Context, c store.Config) (err error) {
 	if err := d.openCluster(ctx); err != nil {
 		return errors.Join(err, d.store.Close())
 	}
+	d.installBus(ctx)
 	all, err := d.openRooms(ctx)
 	if err != nil {
 		return errors.Join(err, d.closeJournal())
@@ -280,7 +282,7 @@ func (d *Daemon) loadPeople(ctx context.Context) error {
 }
 
 func (d *Daemon) registryBuilder(cfg *config.Config) access.RegistryBuilder {
-	return access.RegistryBuilder{Config: cfg, Account: d.options.Account, Name: d.options.Name, Record: d.record, NewID: d.id, Book: d.agents}
+	return access.RegistryBuilder{Config: cfg, Account: d.options.Account, Name: d.options.Name, Record: d.record, Exclude: d.exclude, NewID: d.id, Book: d.agents}
 }
 
 // record stores a change of the registry.
@@ -360,6 +362,9 @@ func (d *Daemon) RunWith(ctx context.Context, l net.Listener, settle func() []pr
 	}
 	if d.cluster != nil {
 		g.Go(func() error { d.cluster.run(ctx); return nil })
+	}
+	if d.cluster != nil {
+		rest.Go(func() { d.followOthers(beside) })
 	}
 	rest.Go(func() { d.expire(ctx) })
 	rest.Go(func() { d.keepMemory(ctx) })

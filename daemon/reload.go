@@ -33,6 +33,7 @@ const (
 	loudspeakerSection = "the loudspeaker"
 	camerasSection     = "the cameras"
 	discordSection     = "Discord"
+	busSection         = "the bus"
 	satellitesSection  = "the satellites"
 	modelsSection      = "the models"
 	peopleSection      = "who is known"
@@ -62,12 +63,12 @@ var sectionsByKey = map[string][]string{
 	"speakers.enabled":            {microphoneSection, satellitesSection},
 	"log":                         {logSection},
 	"server":                      {apiSection},
-	"bus":                         {satellitesSection},
+	"bus":                         {busSection, satellitesSection},
 }
 
 // sectionOrder is all sections, in the order in which they restart.
 var sectionOrder = []string{
-	modelsSection, peopleSection, roomsSection, logSection, cardSection, microphoneSection, loudspeakerSection, camerasSection, discordSection, satellitesSection, apiSection,
+	modelsSection, peopleSection, roomsSection, logSection, cardSection, microphoneSection, loudspeakerSection, camerasSection, discordSection, busSection, satellitesSection, apiSection,
 }
 
 // affectedSections returns the parts that restart for a key.

@@ -78,6 +78,8 @@ var others = map[string]string{
 	"executive.llm.roles.subagent.engine":        "scripted",
 	"executive.llm.roles.memory.engine":          "scripted",
 	"store.url":                                  "postgres://localhost:9/earshot",
+	"bus.cluster.listen":                         "127.0.0.1:3",
+	"bus.cluster.servers":                        "[localhost:3]",
 	"executive.schedule.zone":                    "Asia/Tokyo",
 	"executive.llm.roles.memory_search.engine":   "scripted",
 	"executive.llm.roles.task.engine":            "scripted",
@@ -300,6 +302,10 @@ func changedTo(t *testing.T, file, key, value string) string {
 	}
 	if all == nil {
 		all = make(map[string]any)
+	}
+	if strings.HasPrefix(key, "cluster.") || strings.HasPrefix(key, "bus.cluster.") { // which needs all of these
+		all["store"] = map[string]any{"url": "postgres://localhost:9/earshot"}
+		all["bus"] = map[string]any{"listen": "127.0.0.1:1", "cluster": map[string]any{"listen": "127.0.0.1:2", "servers": []any{"localhost:2"}}}
 	}
 	at := all
 	parts := strings.Split(key, ".")

@@ -108,7 +108,7 @@ func TestSeveralWriters(t *testing.T) {
 			})
 		}
 	}
-	writing.Wait()
+	testkit.Finish(t, testkit.Patience, "all is written", writing.Wait)
 	for i, d := range all {
 		must(t, d.AwaitOthers(t.Context()))
 		d.look(func() {
@@ -156,7 +156,7 @@ func TestFence(t *testing.T) {
 			}
 		})
 	}
-	writing.Wait()
+	testkit.Finish(t, testkit.Patience, "all is written", writing.Wait)
 	n := 0
 	for e, err := range ours.Export(t.Context()) {
 		must(t, err)
@@ -210,7 +210,7 @@ func TestStale(t *testing.T) {
 				}
 			})
 		}
-		deciding.Wait()
+		testkit.Finish(t, testkit.Patience, "all is decided", deciding.Wait)
 	}
 	for _, err := range a.Export(t.Context()) {
 		must(t, err)
@@ -261,7 +261,7 @@ func TestSharedLost(t *testing.T) {
 	for range 3 {
 		server.Query(t, "postgres", "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE 'earshot %'")
 	}
-	writing.Wait()
+	testkit.Finish(t, testkit.Patience, "all is written", writing.Wait)
 	for _, d := range []*sharer{a, b} {
 		must(t, d.AwaitOthers(t.Context()))
 		d.look(func() {

@@ -31,6 +31,7 @@ type RegistryBuilder struct {
 	Account earshot.Handle // of the person who owns this account
 	Name    string         // the name of the account
 	Record  func(context.Context, earshot.ParticipantID, earshot.Actor) error
+	Exclude func(context.Context) (release func(), err error) // see [participants.Setup]; may be nil
 	NewID   func() earshot.EventID
 	Book    *agents.Directory // of the agents; nil if none was written yet
 }
@@ -40,7 +41,7 @@ type RegistryBuilder struct {
 func (c RegistryBuilder) Build(ctx context.Context, journal func(earshot.Audience) *store.Reader) (*participants.Registry, error) {
 	s := participants.Setup{
 		Account: c.Account, AccountName: c.Name, Actors: c.ExternalActors, Agents: c.agents(),
-		Record: c.Record, Now: time.Now, NewID: c.NewID, Operators: c.operators(), Keeps: hasToken(c.Config),
+		Record: c.Record, Exclude: c.Exclude, Now: time.Now, NewID: c.NewID, Operators: c.operators(), Keeps: hasToken(c.Config),
 	}
 	if c.Book != nil {
 		s.Label = c.Book.Label

@@ -180,6 +180,17 @@ func (b *Directory) event(by earshot.ParticipantID, a earshot.Agent) earshot.Eve
 	}
 }
 
+// Take applies a change that another program has recorded in the same journal. It reports whether the
+// agent has a name, which the participant registry does not know yet.
+func (b *Directory) Take(a earshot.Agent) (named bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	was := b.live[a.Path]
+	b.take(a)
+	is := b.live[a.Path]
+	return was != nil && was.Name != "" || is != nil && is.Name != ""
+}
+
 // take applies a change. The caller holds mu.
 func (b *Directory) take(a earshot.Agent) {
 	switch a.Act {
