@@ -265,6 +265,8 @@ func (c *clusterMember) serve(ctx context.Context, lease *cluster.Lease) {
 	d.log.Info("a room is here now", "room", lease.Room, "fence", lease.Fence)
 	d.tasks.Wake()
 	d.schedules.Wake()
+	d.rebuild(satellitesSection) // which join where their room is
+	defer d.rebuild(satellitesSection)
 	if is.ID == earshot.Desk {
 		moveFaults(d.desk, r.Room, d.Audience())
 		c.deskMoved()
