@@ -35,7 +35,7 @@ type busLink struct {
 // installBus gives the daemon its bus, if there is to be one.
 func (d *Daemon) installBus(ctx context.Context) {
 	d.bus.daemon, d.bus.conn, d.bus.changed = d, d.options.bus, make(chan struct{})
-	d.show(d.install(ctx, &section{name: busSection, build: d.bus.build}))
+	d.show(d.install(ctx, &section{name: busSection, outlasts: true, build: d.bus.build}))
 }
 
 // busFile has the certificate of the bus and its key.

@@ -24,9 +24,9 @@ import (
 )
 
 const (
-	// leaseConnections is how many connections to the database are for leases alone: what is appended
-	// must not keep them waiting.
-	leaseConnections = 4
+	// leaseConnections is how many connections to the database are for leases, and for what daemons decide
+	// together: what is appended must not keep them waiting.
+	leaseConnections = 6
 
 	// retryCluster is how long to wait when something that a cluster needs is not there.
 	retryCluster = time.Second
@@ -39,6 +39,7 @@ type clusterMember struct {
 	db     *sql.DB // of the leases and the files
 	files  cluster.Files
 	drains atomic.Bool
+	ends   <-chan struct{} // closed when the program ends
 
 	mu   sync.Mutex
 	desk chan struct{} // closed when the desk comes or goes
@@ -124,6 +125,7 @@ func (c *clusterMember) SetDrain(drains bool) { c.drains.Store(drains) }
 
 // run takes part in the cluster until ctx ends and all rooms have ended.
 func (c *clusterMember) run(ctx context.Context) {
+	c.ends = ctx.Done()
 	var sharing sync.WaitGroup
 	defer sharing.Wait()
 	sharing.Go(func() { c.files.Run(ctx) })
@@ -237,6 +239,7 @@ func (c *clusterMember) serve(ctx context.Context, lease *cluster.Lease) {
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
 	is, configured := d.configuredRoom(earshot.RoomID(lease.Room))
+	d.awaitOthers(ctx)
 	r, err := roomEntry{}, error(nil)
 	if is.ID == earshot.Desk {
 		err = d.becomeHome(ctx)
@@ -262,6 +265,8 @@ func (c *clusterMember) serve(ctx context.Context, lease *cluster.Lease) {
 	d.log.Info("a room is here now", "room", lease.Room, "fence", lease.Fence)
 	d.tasks.Wake()
 	d.schedules.Wake()
+	d.rebuild(satellitesSection) // which join where their room is
+	defer d.rebuild(satellitesSection)
 	if is.ID == earshot.Desk {
 		moveFaults(d.desk, r.Room, d.Audience())
 		c.deskMoved()
@@ -275,11 +280,11 @@ func (c *clusterMember) serve(ctx context.Context, lease *cluster.Lease) {
 	case cause == nil: // it was closed
 	case errors.Is(cause, cluster.ErrLost):
 		d.rooms.remove(r)
-	case errors.Is(cause, cluster.ErrHandover):
+	case errors.Is(cause, cluster.ErrHandover) || !c.ending(): // another has it next, or the bus is another
 		r.Leave()
 		await(context.WithoutCancel(ctx), lastWords, func() bool { return !r.Speaking() || !lease.Valid() })
 		d.rooms.remove(r)
-	default: // the end of the program, where all rooms end together
+	default: // all rooms end together
 		<-r.shut()
 	}
 	if is.ID == earshot.Desk {
@@ -288,6 +293,26 @@ func (c *clusterMember) serve(ctx context.Context, lease *cluster.Lease) {
 	d.memory.Load(is.ID, nil, time.Now())
 	d.tasks.Wake()
 	d.log.Info("a room is here no more", "room", lease.Room, "why", context.Cause(ctx))
+}
+
+// awaitOthers returns when it is known here what other daemons had on record, such as who the people of a
+// room are. A room does not wait for that for long.
+func (d *Daemon) awaitOthers(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, retryCluster)
+	defer cancel()
+	if err := d.store.AwaitOthers(ctx); err != nil {
+		d.log.Warn("a room begins before it is known what other daemons have written", "err", err)
+	}
+}
+
+// ending reports whether the program ends.
+func (c *clusterMember) ending() bool {
+	select {
+	case <-c.ends:
+		return true
+	default:
+		return false
+	}
 }
 
 // configuredRoom returns a room of the configuration, or else that of a channel.

@@ -47,7 +47,7 @@ func newRelay(t *testing.T, server *pgtest.Server) *relay {
 	r.resume(t)
 	t.Cleanup(func() {
 		r.cut()
-		r.running.Wait()
+		testkit.Finish(t, testkit.Patience, "the connections", r.running.Wait)
 		os.RemoveAll(dir)
 	})
 	return r
@@ -361,6 +361,20 @@ func TestCluster(t *testing.T) {
 		}
 		a.rooms.remove(r)
 		testkit.Await(t, testkit.Patience, "the other opens a channel that was closed", func() bool { _, err := b.openRoom(t.Context(), channel); return err == nil })
+	})
+	t.Run("another bus", func(t *testing.T) {
+		_, a, b := house(t)
+		v := a.counting()
+		a.bus.set(nil)
+		b.owns()
+		if got := b.replies(); len(got) != 1 || got[0] != "interrupted:"+v.Played() {
+			t.Errorf("on record is %q, of %q that was read", got, v.Played())
+		}
+		a.bus.set(&a.line)
+		b.answers()
+		b.cluster.SetDrain(true)
+		a.owns()
+		a.answers()
 	})
 	t.Run("ended", func(t *testing.T) {
 		_, a, b := house(t)

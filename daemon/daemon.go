@@ -329,10 +329,14 @@ func (d *Daemon) RunWith(ctx context.Context, l net.Listener, settle func() []pr
 	beside, stopParts := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopParts()
 	d.rooms.start(within, &g)
+	var last, rooms sync.WaitGroup // the bus, and the leases, which others hear of by it
+	under, stopLast := context.WithCancel(context.WithoutCancel(ctx))
+	defer stopLast()
+	d.runSections(under, true, &last)
 	settled := make(chan struct{})
 	rest.Go(func() {
 		senses := settle()
-		d.runSections(beside, &rest)
+		d.runSections(beside, false, &rest)
 		d.watchConfig(ctx, &rest)
 		for _, p := range senses {
 			rest.Go(func() {
@@ -361,9 +365,7 @@ func (d *Daemon) RunWith(ctx context.Context, l net.Listener, settle func() []pr
 		})
 	}
 	if d.cluster != nil {
-		g.Go(func() error { d.cluster.run(ctx); return nil })
-	}
-	if d.cluster != nil {
+		rooms.Go(func() { d.cluster.run(ctx) })
 		rest.Go(func() { d.followOthers(beside) })
 	}
 	rest.Go(func() { d.expire(ctx) })
@@ -380,6 +382,9 @@ func (d *Daemon) RunWith(ctx context.Context, l net.Listener, settle func() []pr
 		stopParts()
 		rest.Wait()
 		closeRooms()
+		rooms.Wait()
+		stopLast()
+		last.Wait()
 		return nil
 	})
 	return g.Wait()

@@ -36,6 +36,7 @@ var (
 
 // A roomRun is the run of a room that may end before the daemon does.
 type roomRun struct {
+	number  int           // that no other run has
 	opened  bool          // for somebody, and may be closed for others
 	touched atomic.Int64  // when it was last used, in nanoseconds
 	end     func()        // ends the room, if it runs
@@ -64,6 +65,7 @@ type roomSet struct {
 
 	mu   sync.RWMutex
 	all  rooms // never changed, only replaced
+	runs int   // that there were
 	run  func(roomEntry)
 	over bool // no more rooms are opened
 }
@@ -149,6 +151,9 @@ func (p *roomSet) add(c roomEntry) error {
 	defer p.mu.Unlock()
 	if p.over {
 		return errEnding
+	}
+	if p.runs++; c.roomRun != nil {
+		c.number = p.runs
 	}
 	if p.all = append(slices.Clip(p.all), c); c.is.ID == earshot.Desk {
 		p.all = append(rooms{c}, p.all[:len(p.all)-1]...)

@@ -87,6 +87,7 @@ type satelliteKey struct {
 	Paired  pairing.Satellite
 	Edition int
 	Open    bool // its room exists
+	Run     int  // of its room, which may have ended meanwhile and begun again
 }
 
 // InstallSatellites gives the daemon its satellites, if there is to be a bus, and reports the result.
@@ -230,8 +231,11 @@ func satelliteName(id string) string { return "satellite " + id }
 
 // paired returns a satellite with its parts, the same one if it has not changed.
 func (s *satellites) paired(cfg *config.Config, p pairing.Satellite) *pairedSatellite {
-	_, exists := s.daemon.rooms.now().find(p.Room)
-	key := satelliteKey{p, s.edition, exists}
+	r, exists := s.daemon.rooms.now().find(p.Room)
+	key := satelliteKey{Paired: p, Edition: s.edition, Open: exists}
+	if r.roomRun != nil {
+		key.Run = r.number
+	}
 	for _, had := range s.all { // which only this goroutine changes
 		if had.satelliteKey == key {
 			return had

@@ -17,6 +17,9 @@ import (
 type section struct {
 	name string // for people, such as "the microphone"
 
+	// outlasts says that it ends after the rooms.
+	outlasts bool
+
 	// atDesk says that its parts are at the desk, and run only while that is here.
 	atDesk bool
 
@@ -61,12 +64,14 @@ func (d *Daemon) install(ctx context.Context, s *section) []probe.Finding {
 	return s.is.findings
 }
 
-// runSections runs the parts until ctx ends.
-func (d *Daemon) runSections(ctx context.Context, rest *sync.WaitGroup) {
+// runSections runs the parts of sections that outlast the rooms, or of the others, until ctx ends.
+func (d *Daemon) runSections(ctx context.Context, outlast bool, rest *sync.WaitGroup) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, s := range d.sections {
-		rest.Go(func() { d.runSection(ctx, s) })
+		if s.outlasts == outlast {
+			rest.Go(func() { d.runSection(ctx, s) })
+		}
 	}
 }
 

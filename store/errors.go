@@ -31,10 +31,6 @@ var (
 	// ErrFenced says that the room of an event is another daemon's by now. Nothing of the call was kept.
 	ErrFenced = errors.New("the room is another daemon's")
 
-	// ErrStale says that another daemon has changed what an event was decided by. Nothing of the call was
-	// kept; [Store.AwaitOthers] returns when that was delivered.
-	ErrStale = errors.New("another daemon has changed what that rests on")
-
 	// ErrClosed says that the store was closed first. Nothing was kept.
 	ErrClosed = errors.New("the journal is closed")
 )

@@ -139,41 +139,6 @@ func (o *others) tell(ctx context.Context, tx *sql.Tx, gone []SelectedEvent) err
 	return nil
 }
 
-// Delivered returns up to which sequence [Store.Follow] has delivered what other daemons add.
-func (s *Store) Delivered() int64 {
-	if s.others == nil {
-		return 0
-	}
-	s.others.mu.Lock()
-	defer s.others.mu.Unlock()
-	return s.others.delivered
-}
-
-// AppendCurrent is [Store.Append] for something that was decided by who there is, such as that a name is
-// free: it returns [ErrStale] if another daemon has changed that after since, which [Store.Delivered] has
-// returned before it was decided.
-func (s *Store) AppendCurrent(ctx context.Context, since int64, events ...earshot.Event) ([]earshot.Event, error) {
-	if s.others == nil {
-		return s.Append(ctx, events...)
-	}
-	return s.Do(ctx, func(v earshot.View) ([]earshot.Event, error) {
-		rows, err := v.QueryContext(ctx, "SELECT id FROM journal WHERE sequence > ? AND kind IN (?, ?)", since, earshot.KindActor, earshot.KindAgent)
-		err = journal.EachRow(rows, err, func(rows *sql.Rows) error {
-			var id earshot.EventID
-			if err := rows.Scan(&id); err != nil {
-				return err
-			}
-			s.others.mu.Lock()
-			defer s.others.mu.Unlock()
-			if _, own := s.others.own[id]; !own {
-				return ErrStale
-			}
-			return nil
-		})
-		return events, err
-	})
-}
-
 // AwaitOthers returns when all was delivered that was committed before the call, or ctx ends.
 func (s *Store) AwaitOthers(ctx context.Context) error {
 	if s.others == nil {
