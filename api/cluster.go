@@ -4,10 +4,10 @@ import "earshot"
 
 // A Cluster is several daemons that share their rooms, as one of them knows it.
 type Cluster struct {
-	Name     string          `json:"name"`               // of the daemon that answers
-	Members  []ClusterMember `json:"members"`            // by their names
-	Nobodys  []earshot.RoomID `json:"nobodys,omitempty"` // the rooms that nobody has at present
-	Problems []Obstacle      `json:"problems,omitempty"` // of the daemon that answers
+	Name     string           `json:"name"`               // of the daemon that answers
+	Members  []ClusterMember  `json:"members"`            // by their names
+	Nobodys  []earshot.RoomID `json:"nobodys,omitempty"`  // the rooms that nobody has at present
+	Problems []Obstacle       `json:"problems,omitempty"` // of the daemon that answers
 }
 
 // A ClusterMember is one of several daemons. One that is to drain is listed even while it is away.

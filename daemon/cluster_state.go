@@ -69,7 +69,7 @@ func (c *clusterMember) state() api.Cluster {
 		nobodys[room] = true
 	}
 	for _, b := range c.member.Members() {
-		m := api.ClusterMember{Name: b.Name(), Present: true, Build: b.Build, Age: b.Age, Load: b.Load, Drains: b.Drains || slices.Contains(drains, b.Name()), Rooms: []api.ClusterRoom{}}
+		m := api.ClusterMember{Name: b.Name(), Present: true, Build: b.Build, Age: b.Age, Load: b.Load, Drains: slices.Contains(drains, b.Name()), Rooms: []api.ClusterRoom{}}
 		for _, room := range slices.Sorted(maps.Keys(b.Rooms)) {
 			m.Rooms = append(m.Rooms, api.ClusterRoom{ID: earshot.RoomID(room), Fence: b.Rooms[room].Fence, Age: b.Rooms[room].Seconds})
 			delete(nobodys, room)

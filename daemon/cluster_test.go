@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"earshot"
+	"earshot/api"
 	"earshot/bus"
 	"earshot/cluster"
 	"earshot/config"
@@ -197,6 +198,14 @@ func (s *sharer) end() {
 	_ = s.Close()
 }
 
+// drain has a daemon give its rooms away, as an operator asks for.
+func (s *sharer) drain(name string) {
+	s.t.Helper()
+	if _, err := s.Backend().Drain(s.t.Context(), api.DrainRequest{Member: name, Drains: true}); err != nil {
+		s.t.Error(err)
+	}
+}
+
 // kill ends a daemon as if its process was killed: it says nothing more, and writes nothing.
 func (s *sharer) kill() {
 	s.line.cut.Store(true)
@@ -326,7 +335,7 @@ func TestCluster(t *testing.T) {
 			})
 		}
 		at(b, false)
-		a.cluster.SetDrain(true)
+		a.drain("a")
 		b.owns()
 		at(b, true)
 		if faults := b.deskRoom().State(b.Audience()).Faults; len(faults) != 1 || faults[0].Key != "device" {
@@ -372,7 +381,7 @@ func TestCluster(t *testing.T) {
 		}
 		a.bus.set(&a.line)
 		b.answers()
-		b.cluster.SetDrain(true)
+		a.drain("b")
 		a.owns()
 		a.answers()
 	})
@@ -419,7 +428,7 @@ func TestCluster(t *testing.T) {
 		testkit.Await(t, testkit.Patience, "the other is well again", func() bool {
 			return slices.ContainsFunc(b.cluster.member.Members(), func(m cluster.Heartbeat) bool { return m.Name() == "a" && !m.Drains })
 		})
-		b.cluster.SetDrain(true)
+		a.drain("b")
 		a.owns()
 		a.answers()
 		if _, err := b.cluster.member.Take(t.Context(), "kitchen"); !isHeld(err) {
