@@ -340,6 +340,31 @@ func TestCluster(t *testing.T) {
 		elsewhere(t, a)
 		b.answers()
 	})
+	t.Run("handed over before the first word", func(t *testing.T) {
+		_, a, b := house(t)
+		a.enters(time.Hour)
+		if err := a.asks("how is it?"); err != nil {
+			t.Fatal(err)
+		}
+		r, _ := a.rooms.find("kitchen")
+		testkit.Await(t, testkit.Patience, "the answer begins", r.Speaking)
+		a.cluster.SetDrain(true)
+		b.owns()
+		v := &testkit.Voice{Called: "console"}
+		handle, leave := b.Backend().Join(participants.Session{
+			ID: "s", Room: "kitchen", Participant: b.owner.ID, Account: b.options.Account, Outlet: "console", Connection: "console", Since: time.Now(),
+		}, v, earshot.Audience{Room: "kitchen", Members: []earshot.ParticipantID{b.owner.ID}})
+		defer leave()
+		if err := b.Admit(t.Context(), earshot.Event{ID: b.id(), Room: "kitchen", From: handle(), Body: earshot.Presence{Session: "s", Here: true}}); err != nil {
+			t.Fatal(err)
+		}
+		want := []string{"interrupted:", "completed:All is well."}
+		testkit.Await(t, testkit.Patience, "the question is answered where the room is now", func() bool { return len(b.replies()) > 1 })
+		b.answers()
+		if got := b.replies(); !slices.Equal(got[:2], want) || len(got) != 3 || len(b.kept(earshot.KindMessage)) != 2 {
+			t.Errorf("on record are %q, and %d messages", got, len(b.kept(earshot.KindMessage)))
+		}
+	})
 	t.Run("opened", func(t *testing.T) {
 		_, a, b := house(t)
 		next := *a.Config()
