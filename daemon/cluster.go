@@ -28,6 +28,9 @@ const (
 	// together: what is appended must not keep them waiting.
 	leaseConnections = 6
 
+	// longestHandover is how long a room stays for what is being said there: longer than most replies.
+	longestHandover = 30 * time.Second
+
 	// retryCluster is how long to wait when something that a cluster needs is not there.
 	retryCluster = time.Second
 )
@@ -281,6 +284,7 @@ func (c *clusterMember) serve(ctx context.Context, lease *cluster.Lease) {
 	case errors.Is(cause, cluster.ErrLost):
 		d.rooms.remove(r)
 	case errors.Is(cause, cluster.ErrHandover) || !c.ending(): // another has it next, or the bus is another
+		await(context.WithoutCancel(ctx), longestHandover, func() bool { return r.Still() || !lease.Valid() || c.ending() })
 		r.Leave()
 		await(context.WithoutCancel(ctx), lastWords, func() bool { return !r.Speaking() || !lease.Valid() })
 		d.rooms.remove(r)

@@ -204,8 +204,16 @@ func TestSharedLost(t *testing.T) {
 	var writing sync.WaitGroup
 	for room, d := range map[earshot.RoomID]*sharer{"here": a, "there": b} {
 		writing.Go(func() {
-			for range each {
-				if _, err := d.Append(t.Context(), in(room, "hello")); err != nil {
+			for n := range each {
+				e := in(room, "hello")
+				e.ID = earshot.EventID(fmt.Sprint(room, n))
+				_, err := d.Append(t.Context(), e)
+				for range 5 { // it may be cut off again at each attempt
+					if err != nil {
+						_, err = d.Append(t.Context(), e)
+					}
+				}
+				if err != nil {
 					t.Error(err)
 				}
 			}

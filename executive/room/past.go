@@ -39,14 +39,18 @@ func (r *Room) restorePast() {
 	r.mind.Resume(r.cfg.Past)
 	r.exchange.Askers.Restore(r.cfg.Past)
 	r.chain.Overdue = record.LastWords(r.cfg.Past, r.exchange.Kind)
-	r.unanswered.messages, r.unanswered.had = record.CutShort(r.cfg.Past)
+	r.unanswered.messages, r.unanswered.had = record.CutShort(r.cfg.Past, r.cfg.Lost)
 	r.records.began = r.records.newest
 	for _, s := range r.seats {
 		s.History.EndPresence()
 	}
 	for _, e := range record.Unended(r.cfg.Past) {
 		d := e.Body.(earshot.Decision)
-		lost := r.event(e.Visibility, earshot.Reply{Turn: d.Turn, About: d.About, Outcome: earshot.Failed, Fault: "earshot stopped in the middle of it; ask again"})
+		fault := "earshot stopped in the middle of it; ask again"
+		if !r.cfg.Lost.IsZero() && !e.At.Before(r.cfg.Lost) {
+			fault = "the daemon that said it was lost in the middle of it; it is said again"
+		}
+		lost := r.event(e.Visibility, earshot.Reply{Turn: d.Turn, About: d.About, Outcome: earshot.Failed, Fault: fault})
 		lost.Author, lost.Sources = d.Agent, []earshot.EventID{d.About}
 		r.records.unsaved.Add(lost)
 	}
@@ -60,7 +64,7 @@ const reunion = 15 * time.Second
 // unanswered are the messages that would have been answered if the program had not ended, oldest
 // first, and until when their authors are waited for. It belongs to Run. A program that was killed
 // has left no word of how far it came, so the question that it was answering is not asked again:
-// the answer may have been heard.
+// the answer may have been heard. Where another daemon takes over at once, it is: they still wait for the rest.
 type unanswered struct {
 	messages []earshot.Event
 	had      map[earshot.EventID][]earshot.ParticipantID // the agents that have had their turn about a message; other agents that it calls have not
