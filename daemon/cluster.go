@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"earshot"
+	"earshot/api"
 	"earshot/bus"
 	"earshot/cluster"
 	"earshot/config"
@@ -42,7 +43,11 @@ type clusterMember struct {
 	db     *sql.DB // of the leases and the files
 	files  cluster.Files
 	drains atomic.Bool
-	ends   <-chan struct{} // closed when the program ends
+
+	present   atomic.Int64            // how many members there are, this one among them; 0 before that is known
+	costs     []byte                  // as they were written last
+	elsewhere map[string]api.UsageDay // what others have spent today, by member
+	ends      <-chan struct{}         // closed when the program ends
 
 	mu   sync.Mutex
 	desk chan struct{} // closed when the desk comes or goes
@@ -74,6 +79,7 @@ func (d *Daemon) openCluster(ctx context.Context) error {
 	}
 	c.member = cluster.Member{Leases: leases, Build: d.options.Version, Log: d.log, Status: c.status, Serve: c.serve}
 	d.cluster = c
+	d.server.Daemons = func() int { return int(c.present.Load()) }
 	return nil
 }
 
@@ -132,6 +138,7 @@ func (c *clusterMember) run(ctx context.Context) {
 	var sharing sync.WaitGroup
 	defer sharing.Wait()
 	sharing.Go(func() { c.files.Run(ctx) })
+	sharing.Go(func() { c.shareCosts(ctx) })
 	for ctx.Err() == nil {
 		err := c.daemon.bus.use(ctx, func(ctx context.Context, b bus.Bus) error {
 			c.member.Bus = b
