@@ -77,6 +77,7 @@ var figures = []figure{
 	{"yield-styles", mannerly},
 	{"yield-call", yieldingInCall},
 	{"card", cutOnCard},
+	{"satellite", onSatellite},
 	{"echo", echoes},
 	{"echo-card", echoesOnCard},
 	{"tree", tree},

@@ -61,6 +61,9 @@ func TestEveryFigure(t *testing.T) {
 			"B2 false stops, known when the rules were written", "B2 false pauses, known when the rules were written",
 			"B2 false stops, not known", "B2 false pauses, not known", "B2 paused for nothing → goes on"}},
 		{"card", true, []string{"through a sound card: onset → duck", "through a sound card: onset → silence"}},
+		{"satellite", true, []string{
+			"satellite: cut → silence", "satellite: a frame of a voice is captured → it is here", "bus: request → answer, beside the sound of ten",
+			"satellite that is idle: bytes on the wire", "satellite that is idle: CPU", "satellite: memory of the program (VmRSS)"}},
 		{"echo", true, []string{
 			"B11 self-turns", "B11 pauses for nobody", "B11 real cuts missed", "B11 onset over our own voice → an utterance",
 			"B11 echo lowered by", "B11 to clean a second of sound"}},

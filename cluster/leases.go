@@ -32,6 +32,7 @@ CREATE TABLE IF NOT EXISTS room_leases (
 	until TIMESTAMPTZ NOT NULL,
 	UNIQUE (room, fence)
 ) WITH (fillfactor = 50);
+CREATE TABLE IF NOT EXISTS shared_files (name TEXT PRIMARY KEY, version BIGINT NOT NULL, content BYTEA NOT NULL);
 CREATE OR REPLACE FUNCTION check_fence(of_room TEXT, of_owner TEXT, of_fence BIGINT) RETURNS VOID LANGUAGE plpgsql AS '
 BEGIN
 	PERFORM set_config(''idle_in_transaction_session_timeout'', ''1000'', true);
@@ -76,7 +77,7 @@ func (l *Lease) Valid() bool {
 // Lost returns a channel that is closed when the lease no longer holds.
 func (l *Lease) Lost() <-chan struct{} { return l.lost }
 
-// OpenLeases makes the table of leases if it is missing, in the first schema of the database's search
+// OpenLeases makes the tables of this package if they are missing, in the first schema of the database's search
 // path. The database is one of package store/postgres, and owner an ID as [NewID] makes them.
 func OpenLeases(ctx context.Context, db *sql.DB, owner string) (*Leases, error) {
 	if err := CheckID(owner); err != nil {

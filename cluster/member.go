@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -57,6 +58,8 @@ type Member struct {
 	// for which the same holds.
 	Serve func(ctx context.Context, lease *Lease)
 
+	acquiring sync.Mutex // held while a lease is acquired, since a second one would end the first
+
 	mu      sync.Mutex
 	view    View // of the others
 	number  uint64
@@ -66,6 +69,7 @@ type Member struct {
 	retry   map[string]time.Time // when a room may be free that somebody else held
 	changed bool                 // since the last beat
 	wake    chan struct{}
+	begin   func(lease *Lease, asked bool) // serves a room; nil if the member does not run
 	rooms   sync.WaitGroup
 }
 
@@ -73,9 +77,13 @@ type Member struct {
 type service struct {
 	lease *Lease
 	end   context.CancelCauseFunc
+	asked bool // for by Take: it is not placed
 	ends  bool
 	to    string // who gets the room
 }
+
+// errNotRunning says that a member cannot take a room.
+var errNotRunning = errors.New("cluster: this member takes no rooms: it is not running, or ending")
 
 type grant struct {
 	Grant
@@ -84,7 +92,10 @@ type grant struct {
 
 // Run serves rooms until ctx ends, and then gives them up.
 func (m *Member) Run(ctx context.Context) error {
+	m.mu.Lock()
 	m.serving, m.given, m.retry, m.wake = make(map[string]*service), make(map[string]grant), make(map[string]time.Time), make(chan struct{}, 1)
+	m.begin = func(l *Lease, asked bool) { m.serve(ctx, l, asked) }
+	m.mu.Unlock()
 	stop, err := m.Bus.Subscribe(ctx, HeartbeatPattern, m.hear)
 	if err != nil {
 		return fmt.Errorf("cluster: %w", err)
@@ -94,6 +105,11 @@ func (m *Member) Run(ctx context.Context) error {
 	var renewal sync.WaitGroup
 	renewal.Go(func() { m.renew(renewing) })
 	defer func() {
+		m.acquiring.Lock()
+		m.mu.Lock()
+		m.begin = nil
+		m.mu.Unlock()
+		m.acquiring.Unlock()
 		m.rooms.Wait()
 		stopRenewing()
 		renewal.Wait()
@@ -221,9 +237,7 @@ func (m *Member) step(ctx context.Context, status Status) {
 		if ctx.Err() != nil || time.Since(began) >= Every/2 { // the rest has time until the next step
 			return
 		}
-		bounded, cancel := context.WithTimeout(ctx, Every)
-		lease, err := m.Leases.Acquire(bounded, room)
-		cancel()
+		_, err := m.acquire(ctx, room, false)
 		if held, is := errors.AsType[*HeldError](err); is {
 			m.mu.Lock()
 			m.retry[room] = time.Now().Add(held.Left)
@@ -231,10 +245,80 @@ func (m *Member) step(ctx context.Context, status Status) {
 		} else if err != nil {
 			m.Log.Warn("a room could not be taken", "err", err)
 			return
-		} else {
-			m.serve(ctx, lease)
 		}
 	}
+}
+
+// acquire takes a room and serves it, unless it is served already.
+func (m *Member) acquire(ctx context.Context, room string, asked bool) (*Lease, error) {
+	m.acquiring.Lock()
+	defer m.acquiring.Unlock()
+	m.mu.Lock()
+	s, begin := m.serving[room], m.begin
+	m.mu.Unlock()
+	switch {
+	case begin == nil:
+		return nil, errNotRunning
+	case s == nil:
+	case s.lease.Valid():
+		return s.lease, nil
+	default:
+		return nil, &HeldError{Room: room, Owner: m.Leases.owner} // until it has come to its end
+	}
+	bounded, cancel := context.WithTimeout(ctx, Every)
+	defer cancel()
+	lease, err := m.Leases.Acquire(bounded, room)
+	if err == nil {
+		begin(lease, asked)
+	}
+	return lease, err
+}
+
+// Take takes a room at once and serves it, whether or not it is one of [Status.Rooms], until Serve
+// returns. It returns the lease that there is already if the member serves the room, and a [HeldError]
+// while somebody else has it.
+func (m *Member) Take(ctx context.Context, room string) (*Lease, error) {
+	return m.acquire(ctx, room, true)
+}
+
+// Lease returns the lease of a room that is served here, or nil if it is not, or the lease is lost.
+func (m *Member) Lease(room string) *Lease {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if s := m.serving[room]; s != nil && s.lease.Valid() {
+		return s.lease
+	}
+	return nil
+}
+
+// Owner returns the ID of the member that has a room, as far as is known here; "" if nobody has it. A
+// room that is here may still be about to open, or to be handed over.
+func (m *Member) Owner(room string) (id string, here bool) {
+	if m.Lease(room) != nil {
+		return m.Leases.owner, true
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	highest := int64(0)
+	for _, b := range m.view.Present() {
+		if fence := b.Rooms[room].Fence; fence > highest {
+			id, highest = b.ID, fence
+		}
+		if b.Given[room].Fence > highest { // until its new owner says that it has it
+			id, highest = "", b.Given[room].Fence
+		}
+	}
+	return id, false
+}
+
+// Members returns the members that are present, this one among them, by their IDs.
+func (m *Member) Members() []Heartbeat {
+	status := m.Status()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	all := append(m.view.Present(), m.own(status, time.Now()))
+	slices.SortFunc(all, func(a, b Heartbeat) int { return cmp.Compare(a.ID, b.ID) })
+	return all
 }
 
 // decide returns the rooms to take, and begins to give others away.
@@ -254,7 +338,7 @@ func (m *Member) decide(status Status, now time.Time) (take []string) {
 	slices.Sort(take)
 	ending := 0
 	for room, s := range m.serving {
-		if !slices.Contains(status.Rooms, room) {
+		if !s.asked && !slices.Contains(status.Rooms, room) {
 			m.end(s, "")
 		}
 		if s.ends {
@@ -286,9 +370,9 @@ func (m *Member) end(s *service, to string) {
 }
 
 // serve serves a room.
-func (m *Member) serve(ctx context.Context, lease *Lease) {
+func (m *Member) serve(ctx context.Context, lease *Lease, asked bool) {
 	inner, end := context.WithCancelCause(ctx)
-	s := &service{lease: lease, end: end}
+	s := &service{lease: lease, end: end, asked: asked}
 	m.mu.Lock()
 	m.serving[lease.Room], m.changed = s, true
 	delete(m.retry, lease.Room)

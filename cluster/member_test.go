@@ -199,13 +199,17 @@ type resident struct {
 	line  line
 
 	leases *cluster.Leases
+	member *cluster.Member
 	drains atomic.Bool
+	closes chan struct{} // ends the service of the room extra
 	stop   context.CancelFunc
 	done   chan struct{}
 
 	mu     sync.Mutex
 	serves map[string]*cluster.Lease
 	last   map[string]time.Time // when it last had a valid lease of a room
+	ending int                  // rooms that are being handed over
+	most   int                  // of them at a time
 }
 
 func newHouse(t *testing.T, seed uint64, slow time.Duration, speed float64) *house {
@@ -219,7 +223,7 @@ func newHouse(t *testing.T, seed uint64, slow time.Duration, speed float64) *hou
 
 // join starts a member.
 func (h *house) join(name string) *resident {
-	r := &resident{house: h, id: cluster.NewID(name), done: make(chan struct{}), serves: make(map[string]*cluster.Lease), last: make(map[string]time.Time)}
+	r := &resident{house: h, id: cluster.NewID(name), done: make(chan struct{}), closes: make(chan struct{}), serves: make(map[string]*cluster.Lease), last: make(map[string]time.Time)}
 	r.link.table, r.line.Bus = h.table, &h.bus
 	db := sql.OpenDB(&r.link)
 	var err error
@@ -229,6 +233,7 @@ func (h *house) join(name string) *resident {
 	m := &cluster.Member{Leases: r.leases, Bus: &r.line, Log: slog.New(slog.DiscardHandler), Serve: r.serve, Status: func() cluster.Status {
 		return cluster.Status{Rooms: h.rooms, Drains: r.drains.Load()}
 	}}
+	r.member = m
 	ctx, stop := context.WithCancel(h.t.Context())
 	r.stop = stop
 	h.mu.Lock()
@@ -251,12 +256,26 @@ func (r *resident) serve(ctx context.Context, lease *cluster.Lease) {
 	r.house.mu.Lock()
 	r.house.moves++
 	r.house.mu.Unlock()
-	<-ctx.Done()
+	closes := r.closes
+	if lease.Room != "extra" {
+		closes = nil
+	}
+	select {
+	case <-ctx.Done():
+	case <-closes:
+	}
 	if errors.Is(context.Cause(ctx), cluster.ErrHandover) {
+		r.mu.Lock()
+		r.ending++
+		r.most = max(r.most, r.ending)
+		r.mu.Unlock()
 		select {
 		case <-time.After(100 * time.Millisecond): // the end of a clause
 		case <-lease.Lost():
 		}
+		r.mu.Lock()
+		r.ending--
+		r.mu.Unlock()
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -441,4 +460,73 @@ func TestTakeOver(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestHandovers: a member that has many rooms to give away does not have all of them pause at once.
+func TestHandovers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHouse(t, 1, 5*time.Millisecond, 1)
+		for i := range 20 {
+			h.rooms = append(h.rooms, fmt.Sprintf("more%02d", i))
+		}
+		a := h.join("a")
+		h.settled()
+		h.join("b")
+		time.Sleep(cluster.TTL)
+		a.drains.Store(true)
+		h.settled()
+		if len(a.serves) > 0 || a.most < 2 || a.most > 8 {
+			t.Errorf("after draining it has %d rooms, and gave away %d at a time", len(a.serves), a.most)
+		}
+		h.end()
+	})
+}
+
+// TestTake: a room that a member takes is its own until its service ends, though it is not placed, and
+// all know who has it.
+func TestTake(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHouse(t, 1, 5*time.Millisecond, 1)
+		a, b := h.join("a"), h.join("b")
+		owner := func(want string) {
+			t.Helper()
+			time.Sleep(2 * cluster.Every)
+			for _, r := range []*resident{a, b} {
+				if id, here := r.member.Owner("extra"); id != want || here != (id == r.id) || here != (r.member.Lease("extra") != nil) {
+					t.Errorf("%s says that %q has the room, here: %v; want %q", r.id, id, here, want)
+				}
+			}
+		}
+		owner("")
+		lease, err := a.member.Take(t.Context(), "extra")
+		if err != nil || a.member.Lease("extra") != lease {
+			t.Fatalf("taking a room: %v", err)
+		}
+		if again, err := a.member.Take(t.Context(), "extra"); err != nil || again != lease || !lease.Valid() {
+			t.Errorf("taking it again: %v; another lease: %v", err, again != lease)
+		}
+		time.Sleep(2 * cluster.Stay)
+		owner(a.id)
+		_, err = b.member.Take(t.Context(), "extra")
+		if held, is := errors.AsType[*cluster.HeldError](err); !is || held.Owner != a.id {
+			t.Errorf("another takes it: %v", err)
+		}
+		var present []string
+		for _, m := range b.member.Members() {
+			present = append(present, m.ID)
+		}
+		if !slices.Equal(present, []string{a.id, b.id}) {
+			t.Errorf("present are %v", present)
+		}
+		close(a.closes)
+		owner("")
+		if _, err := b.member.Take(t.Context(), "extra"); err != nil {
+			t.Errorf("another takes a room that was closed: %v", err)
+		}
+		owner(b.id)
+		h.end()
+		if _, err := a.member.Take(t.Context(), "extra"); err == nil {
+			t.Error("a member that has ended takes a room")
+		}
+	})
 }

@@ -305,11 +305,17 @@ var about = map[string]note{
 	"server.allowed_origins":     {class: Section, effect: "Pages in a browser that may ask at the port, by their origin, such as http://localhost:3000. No other page may."},
 	"server.requests_per_second": {class: Section, effect: "How many requests a second each person, and each address without a token, may make at the port, with bursts of twice as many. 0 means no limit. At the socket the limit is 1000."},
 
-	"bus":           {effect: "How satellites, the microphones and loudspeakers of other machines, reach this one; see \"earshot pair\". Without listen or servers there are none."},
-	"bus.listen":    {class: Section, effect: "A host and a port, such as :4223, where they connect, encrypted and each with its own key. Empty listens nowhere."},
-	"bus.addresses": {class: Turn, effect: "Names or addresses with a port, such as hub.local:4223, by which other machines reach this one. None means the addresses that this machine has."},
-	"bus.servers":   {class: Section, effect: "NATS servers to use instead, HOST:PORT, reached by TLS. They must know the key of earshot and those that \"earshot pair\" prints."},
-	"bus.seed":      {class: Section, effect: "The seed of the nkey by which earshot connects to those servers."},
+	"bus":                 {effect: "How satellites, the microphones and loudspeakers of other machines, reach this one; see \"earshot pair\". Without listen or servers there are none."},
+	"bus.listen":          {class: Section, effect: "A host and a port, such as :4223, where they connect, encrypted and each with its own key. Empty listens nowhere."},
+	"bus.addresses":       {class: Turn, effect: "Names or addresses with a port, such as hub.local:4223, by which other machines reach this one. None means the addresses that this machine has."},
+	"bus.servers":         {class: Section, effect: "NATS servers to use instead, HOST:PORT, reached by TLS. They must know the key of earshot and those that \"earshot pair\" prints."},
+	"bus.cluster":         {effect: "The servers of several daemons, each with bus.listen: what is published at one reaches the others. See [several daemons](several-machines.md#several-daemons)."},
+	"bus.cluster.listen":  {class: Restart, effect: "A host and a port, such as :6222, where the others connect. They must have the certificate of this one, which they share by the database."},
+	"bus.cluster.servers": {class: Restart, effect: "The hosts and ports of all of them, such as attic:6222, this one or not."},
+	"bus.seed":            {class: Section, effect: "The seed of the nkey by which earshot connects to those servers."},
+
+	"cluster":      {effect: "Several daemons that serve one earshot, each on its own machine, with the same configuration but for this name, their bus and their devices; they share the database at store.url and the bus."},
+	"cluster.name": {class: Restart, effect: "The name of this daemon among them: small letters, digits and hyphens, such as attic. Empty means that it is alone."},
 
 	"log":       {effect: "What the daemon writes about itself. It never contains what somebody said."},
 	"log.level": {class: Section, effect: "The lowest level that is written: debug, info, warn or error."},

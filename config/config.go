@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	"earshot/bus"
+	"earshot/cluster"
 	"earshot/executive"
 	"earshot/internal/field"
 	"earshot/internal/logfile"
@@ -43,6 +44,7 @@ type Config struct {
 	Store          store.Config        `yaml:"store"`
 	Server         server.Config       `yaml:"server"`
 	Bus            bus.Config          `yaml:"bus"`
+	Cluster        cluster.Config      `yaml:"cluster"`
 	Log            logfile.Config      `yaml:"log"`
 }
 
@@ -77,6 +79,7 @@ func Default() *Config {
 		Speakers:       speakers.DefaultConfig(),
 		Store:          store.DefaultConfig(),
 		Server:         server.DefaultConfig(),
+		Cluster:        cluster.DefaultConfig(),
 		Log:            logfile.DefaultConfig(),
 	}
 	c.Executive.Parallel.ReasoningContinuous = false // until somebody allows it, as they must a microphone
@@ -103,6 +106,8 @@ func (c *Config) Validate() error {
 		field.Under("store", c.Store.Validate()),
 		field.Under("server", c.Server.Validate()),
 		field.Under("bus", c.Bus.Validate()),
+		field.Under("cluster", c.Cluster.Validate()),
+		c.sharesCluster(),
 		field.Under("log", c.Log.Validate()),
 	)
 }
@@ -133,4 +138,17 @@ func (c *Config) strangers() error {
 		}
 	}
 	return errors.Join(faults...)
+}
+
+// sharesCluster reports what daemons that share their rooms lack.
+func (c *Config) sharesCluster() error {
+	switch {
+	case c.Cluster.Name == "":
+		return nil
+	case c.Store.URL == "":
+		return field.Errorf("cluster.name", "is set, but not store.url; several daemons need one database, so write it there")
+	case !c.Bus.Enabled():
+		return field.Errorf("cluster.name", "is set, but there is no bus, by which daemons hear of each other; set bus.listen or bus.servers")
+	}
+	return nil
 }

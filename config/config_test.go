@@ -106,7 +106,7 @@ log: {level: debug}
 
 const (
 	executiveKeys = "enabled, name, update_interval_seconds, context_window_seconds, agents_sleep_after_seconds, llm, conversational, reasoning, streaming, interruption, speech, parallel, attention, sight, multi_party, tools, memory, task, schedule, recall"
-	topKeys       = "executive, external_actors, agents, rooms, providers, outlets, speech, speakers, store, server, bus, log"
+	topKeys       = "executive, external_actors, agents, rooms, providers, outlets, speech, speakers, store, server, bus, cluster, log"
 )
 
 // TestWrongFiles has a file for each thing that can be wrong, with every word

@@ -108,7 +108,7 @@ func (h backend) Voices(context.Context) ([]api.VoiceInfo, error) {
 func (h backend) Tell(ctx context.Context, by participants.Participant, t api.VoiceRequest) (api.VoiceChange, error) {
 	c, err := h.daemon.voices.Tell(ctx, by, t)
 	if c.Act != "" {
-		h.daemon.desk.Mention(fmt.Sprintf("%s (says %s).", c.Text, by.Name)) // where the microphone is
+		h.daemon.deskRoom().Mention(fmt.Sprintf("%s (says %s).", c.Text, by.Name)) // where the microphone is
 	}
 	return c, err
 }

@@ -86,7 +86,11 @@ func (h backend) Hold(ctx context.Context, by server.Principal) (release func(),
 			return nil, fmt.Errorf("%s: %s\n  → %s", is.Thing, is.Text, cmp.Or(is.Cure, "earshot doctor"))
 		}
 	}
-	return h.daemon.desk.Hold(ctx, by.ID)
+	r, here := h.daemon.rooms.find(earshot.Desk)
+	if !here {
+		return nil, access.NoRoom(earshot.Desk, nil)
+	}
+	return r.Hold(ctx, by.ID)
 }
 
 // Events implements [server.Journal].

@@ -37,7 +37,7 @@ func (d *Daemon) buildCameras(looks []probe.Finding) sectionBuild {
 
 // InstallCameras looks for the configured cameras, and gives them to the daemon.
 func (d *Daemon) InstallCameras(ctx context.Context) []probe.Finding {
-	return d.show(d.install(ctx, &section{name: camerasSection, build: func(ctx context.Context) sectionBuild { return d.buildCameras(probe.Cameras(ctx, d.Config())) }}))
+	return d.show(d.install(ctx, &section{name: camerasSection, atDesk: true, build: func(ctx context.Context) sectionBuild { return d.buildCameras(probe.Cameras(ctx, d.Config())) }}))
 }
 
 // ExpectCameras records which cameras are configured, before [Daemon.InstallCameras] has looked
@@ -55,7 +55,7 @@ func sources(c webcam.Config) (all []string) {
 func (d *Daemon) newCamera(c webcam.Camera, hidden redact.SourceRedactor, lost bool) (*cameras.Camera, part) {
 	there := new(supervise.Pulse)
 	e, sense := cameras.New(c, hidden, d.log, d.report, d.countDrops("webcam"), there.Beat)
-	e.AnnounceHours(d.desk.Mention, probe.Closed(earshot.Live, c.Hours, time.Now()) != "")
+	e.AnnounceHours(func(text string) { d.deskRoom().Mention(text) }, probe.Closed(earshot.Live, c.Hours, time.Now()) != "")
 	return e, part{
 		name: earshot.CameraCalled(c.Name), modes: earshot.Mode.Watches, lost: lost, pulse: there, as: c,
 		run: func(ctx context.Context) error { return sense.Run(ctx, e.Observe(d.Admit)) },
@@ -85,7 +85,7 @@ func (h backend) Look(ctx context.Context, by server.Principal, l api.LookReques
 	cameras.SetPicture(&s, p, l.Picture)
 	h.daemon.log.Info("somebody looked through a camera", "participant", string(by.ID), "camera", e.Name, "picture", l.Picture)
 	if l.Picture || e.ShouldTell(by.ID, time.Now()) {
-		h.daemon.desk.Mention(cameras.LookedBy(by.Participant, e.Name, l.Picture))
+		h.daemon.deskRoom().Mention(cameras.LookedBy(by.Participant, e.Name, l.Picture))
 	}
 	return s, nil
 }
@@ -97,6 +97,6 @@ func (h backend) cameraView(e *cameras.Camera) api.CameraView {
 
 // closed says why a camera is not to look at now.
 func (d *Daemon) closed(e *cameras.Camera, now time.Time) string {
-	mode, _ := d.desk.Mode()
+	mode, _ := d.deskRoom().Mode()
 	return probe.Closed(mode, e.Config.Hours, now)
 }

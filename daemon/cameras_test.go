@@ -48,7 +48,7 @@ func TestPresent(t *testing.T) {
 		t.Fatalf("%+v, %v", who, err)
 	}
 	board := &testkit.Voice{Called: "board"}
-	defer p.daemon.desk.Enter(board, p.daemon.Audience())()
+	defer p.daemon.deskRoom().Enter(board, p.daemon.Audience())()
 	handle, leave := p.Join(participants.Session{ID: "1", Room: earshot.Desk, Participant: who.ID, Account: p.daemon.options.Account, Outlet: "terminal-1", Connection: "terminal", Since: time.Now()}, nil, p.daemon.Audience())
 	is := func(here bool) {
 		t.Helper()

@@ -22,6 +22,7 @@ import (
 
 	"earshot"
 	"earshot/api"
+	"earshot/bus"
 	"earshot/config"
 	"earshot/daemon/access"
 	"earshot/daemon/admin"
@@ -54,8 +55,9 @@ type Daemon struct {
 	log     *slog.Logger
 	store   *store.Store
 	llm     models
-	desk    *room.Room // of this machine: with the microphone, the loudspeaker and the console
-	rooms   roomSet    // all, with the desk
+	desk    *room.Room     // of this machine; in a cluster one that never runs, see deskRoom
+	rooms   roomSet        // all that run here, with the desk
+	cluster *clusterMember // nil if it is alone
 	id      func() earshot.EventID
 	gate    access.Gate
 
@@ -68,6 +70,7 @@ type Daemon struct {
 	discordBot atomic.Pointer[bot.Bot] // on Discord; nil without one
 	cameras    cameras.Set             // of this machine
 	satellites satellites              // other machines
+	bus        busLink                 // to them, and to other daemons
 
 	server *server.Server // serves other processes
 	port   *server.Port   // where they connect besides the socket
@@ -120,6 +123,8 @@ type Options struct {
 	Hangups <-chan os.Signal
 
 	LogFile *logfile.File // follows the configuration; nil if there is none
+
+	bus bus.Bus
 }
 
 // Open opens the journal and makes the rooms of a daemon. Nothing runs before [Daemon.Run]; the
@@ -155,6 +160,9 @@ func Open(ctx context.Context, cfg *config.Config, o Options) (*Daemon, error) {
 	c := cfg.Journal()
 	c.NewID, c.Log, c.Report, c.Meter = d.id, log, d.report, d.counts
 	c.Progress = o.Progress
+	if cfg.Cluster.Name != "" {
+		c.Fence = d.fence
+	}
 	err = d.openJournal(ctx, c)
 	if errors.Is(err, store.ErrDamaged) { // closing the journal repaired it
 		err = d.openJournal(ctx, c)
@@ -179,14 +187,22 @@ func (d *Daemon) openJournal(ctx context.Context, c store.Config) (err error) {
 	d.openEraser()
 	d.openTasks()
 	d.openSchedules()
+	if err := d.openCluster(ctx); err != nil {
+		return errors.Join(err, d.store.Close())
+	}
+	d.installBus(ctx)
 	all, err := d.openRooms(ctx)
 	if err != nil {
-		return errors.Join(err, d.store.Close())
+		return errors.Join(err, d.closeJournal())
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.rooms.set(all)
-	d.desk = all[0].Room
+	if d.cluster != nil {
+		d.desk = d.newParkedDesk()
+	} else {
+		d.desk = all[0].Room
+	}
 	return nil
 }
 
@@ -209,7 +225,7 @@ func (d *Daemon) Voices() *admin.Voices { return d.voices }
 func (d *Daemon) Store() *store.Store { return d.store }
 
 // Desk returns the room of this machine.
-func (d *Daemon) Desk() *room.Room { return d.desk }
+func (d *Daemon) Desk() *room.Room { return d.deskRoom() }
 
 // Models returns the models in force.
 func (d *Daemon) Models() *llm.Ladder { return d.llm.now.Load().Ladder }
@@ -229,7 +245,9 @@ func (d *Daemon) Owner() participants.Participant { return d.owner }
 
 // AddOutlet adds o as an outlet for replies at the desk, where the operator reads or hears them,
 // until remove is called.
-func (d *Daemon) AddOutlet(o earshot.Outlet) (remove func()) { return d.desk.Enter(o, d.Audience()) }
+func (d *Daemon) AddOutlet(o earshot.Outlet) (remove func()) {
+	return d.deskRoom().Enter(o, d.Audience())
+}
 
 // Reload reads the configuration again with [Options.Load]. If anything is wrong with it, nothing
 // changes.
@@ -250,19 +268,21 @@ func (d *Daemon) loadPeople(ctx context.Context) error {
 	}
 	d.owner = d.people.Resolve(d.options.Account)
 	d.agents.Join(d.people, d.owner.ID)
-	if err := d.agents.Clear(ctx); err != nil {
-		return fmt.Errorf("ending the agents of interrupted tasks: %w", err)
-	}
-	if err := d.agents.EnsureSystem(ctx); err != nil {
-		return fmt.Errorf("making the agents of the program itself: %w", err)
+	if d.Config().Cluster.Name == "" { // or whoever has the desk does it
+		if err := d.agents.Clear(ctx); err != nil {
+			return fmt.Errorf("ending the agents of interrupted tasks: %w", err)
+		}
+		if err := d.agents.EnsureSystem(ctx); err != nil {
+			return fmt.Errorf("making the agents of the program itself: %w", err)
+		}
 	}
 	d.gate = access.NewGate(d.Config(), d.people)
-	d.gate.Rooms = d.rooms.list
+	d.gate.Rooms = d.listRooms
 	return nil
 }
 
 func (d *Daemon) registryBuilder(cfg *config.Config) access.RegistryBuilder {
-	return access.RegistryBuilder{Config: cfg, Account: d.options.Account, Name: d.options.Name, Record: d.record, NewID: d.id, Book: d.agents}
+	return access.RegistryBuilder{Config: cfg, Account: d.options.Account, Name: d.options.Name, Record: d.record, Exclude: d.exclude, NewID: d.id, Book: d.agents}
 }
 
 // record stores a change of the registry.
@@ -299,7 +319,7 @@ func (d *Daemon) RunWith(ctx context.Context, l net.Listener, settle func() []pr
 	ctx, leave := context.WithCancel(ctx)
 	defer leave()
 	for _, n := range d.takeEarly() {
-		d.desk.Report(n)
+		d.deskRoom().Report(n)
 	}
 	var g errgroup.Group
 	// The rooms end last: people who leave still say so.
@@ -309,10 +329,14 @@ func (d *Daemon) RunWith(ctx context.Context, l net.Listener, settle func() []pr
 	beside, stopParts := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopParts()
 	d.rooms.start(within, &g)
+	var last, rooms sync.WaitGroup // the bus, and the leases, which others hear of by it
+	under, stopLast := context.WithCancel(context.WithoutCancel(ctx))
+	defer stopLast()
+	d.runSections(under, true, &last)
 	settled := make(chan struct{})
 	rest.Go(func() {
 		senses := settle()
-		d.runSections(beside, &rest)
+		d.runSections(beside, false, &rest)
 		d.watchConfig(ctx, &rest)
 		for _, p := range senses {
 			rest.Go(func() {
@@ -340,6 +364,10 @@ func (d *Daemon) RunWith(ctx context.Context, l net.Listener, settle func() []pr
 			d.serveClients(beside, l)
 		})
 	}
+	if d.cluster != nil {
+		rooms.Go(func() { d.cluster.run(ctx) })
+		rest.Go(func() { d.followOthers(beside) })
+	}
 	rest.Go(func() { d.expire(ctx) })
 	rest.Go(func() { d.keepMemory(ctx) })
 	rest.Go(func() { d.indexer().Run(ctx) })
@@ -354,6 +382,9 @@ func (d *Daemon) RunWith(ctx context.Context, l net.Listener, settle func() []pr
 		stopParts()
 		rest.Wait()
 		closeRooms()
+		rooms.Wait()
+		stopLast()
+		last.Wait()
 		return nil
 	})
 	return g.Wait()
@@ -372,20 +403,27 @@ func (d *Daemon) Close() error {
 	}
 	d.costs.Write()
 	d.llm.close()
-	return d.store.Close()
+	return d.closeJournal()
+}
+
+func (d *Daemon) closeJournal() (err error) {
+	if d.cluster != nil {
+		err = d.cluster.db.Close()
+	}
+	return errors.Join(err, d.store.Close())
 }
 
 // report tells the people at the desk about a fault, or keeps it until there is a desk.
 func (d *Daemon) report(n earshot.Notice) {
 	d.health.NoteNotice(n)
 	d.mu.Lock()
-	r := d.desk
-	if r == nil {
+	open := d.desk != nil
+	if !open {
 		d.early = append(d.early, n)
 	}
 	d.mu.Unlock()
-	if r != nil {
-		r.Report(n)
+	if open {
+		d.deskRoom().Report(n)
 	}
 }
 
@@ -400,7 +438,7 @@ func (d *Daemon) takeEarly() []earshot.Notice {
 
 // ShowNotice records a fault that is shown on the opening screen.
 func (d *Daemon) ShowNotice(n earshot.Notice) {
-	d.desk.Know(n)
+	d.deskRoom().Know(n)
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.opening = append(d.opening, n)

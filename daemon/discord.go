@@ -93,7 +93,7 @@ func (h discordRooms) Channel(id earshot.RoomID) (executive.Room, bool) {
 func (h discordRooms) Audiences(id earshot.RoomID) []earshot.Audience { return h.daemon.audiences(id) }
 
 // Commands implements [bot.Rooms].
-func (h discordRooms) Commands() command.Table { return h.daemon.desk.Commands() }
+func (h discordRooms) Commands() command.Table { return h.daemon.deskRoom().Commands() }
 
 // Admit implements [bot.Rooms].
 func (h discordRooms) Admit(ctx context.Context, e earshot.Event) error {

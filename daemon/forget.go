@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"maps"
@@ -185,7 +186,9 @@ func (d *Daemon) lastOf(ctx context.Context, in earshot.RoomID, who participants
 
 func (d *Daemon) openEraser() {
 	files := Workspaces(d.Config())
-	files.Closed = func(id earshot.RoomID) bool { r, ok := d.rooms.find(id); return !ok || !r.is.Open() }
+	files.Closed = func(id earshot.RoomID) bool {
+		return !slices.ContainsFunc(d.listRooms(), func(r executive.Room) bool { return r.ID == cmp.Or(id, earshot.Desk) && r.Open() })
+	}
 	d.eraser = &erase.Eraser{
 		Dir: d.Config().Store.Directory, Store: d.store, People: d.people, Voices: d.voices.Registry, Files: files,
 		Tokens: token.In(d.Config().Store.Directory), Rooms: d.erasable, NewID: d.id, Log: d.log,
@@ -224,7 +227,9 @@ func (d *Daemon) expire(ctx context.Context) {
 		d.report(earshot.Notice{Key: "forgetting", Text: "a deletion is not complete: " + err.Error(), Cure: "restart earshot"})
 	}
 	for {
-		d.eraser.Expire(ctx, d.Config().Store.Retention, d.loosenFiles(ctx))
+		if d.isHome() {
+			d.eraser.Expire(ctx, d.Config().Store.Retention, d.loosenFiles(ctx))
+		}
 		select {
 		case <-time.After(expires):
 		case <-ctx.Done():

@@ -63,13 +63,13 @@ func (c roomEntry) ping(ctx context.Context) error {
 
 // statusLine describes the daemon in one line.
 func (d *Daemon) statusLine() string {
-	mode, _ := d.desk.Mode()
+	mode, _ := d.deskRoom().Mode()
 	text := "running, " + string(mode)
 	if n := len(d.rooms.now()); n > 1 {
 		text += ", " + english.Count(n, "room")
 	}
 	absent := func(n earshot.Notice) bool { return n.Absent }
-	if n := len(slices.DeleteFunc(d.desk.State(d.Audience()).Faults, absent)); n > 0 {
+	if n := len(slices.DeleteFunc(d.deskRoom().State(d.Audience()).Faults, absent)); n > 0 {
 		text += ", " + english.Count(n, "fault") + " (see earshot status)"
 	}
 	return text

@@ -50,7 +50,7 @@ func TestMemory(t *testing.T) {
 		}
 		command := func(name, args string) string {
 			t.Helper()
-			said, err := h.desk.Do(t.Context(), earshot.Event{ID: h.id(), Room: earshot.Desk, From: h.options.Account, Body: earshot.Command{Name: name, Args: earshot.Text(args)}})
+			said, err := h.deskRoom().Do(t.Context(), earshot.Event{ID: h.id(), Room: earshot.Desk, From: h.options.Account, Body: earshot.Command{Name: name, Args: earshot.Text(args)}})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -33,6 +33,7 @@ const (
 	loudspeakerSection = "the loudspeaker"
 	camerasSection     = "the cameras"
 	discordSection     = "Discord"
+	busSection         = "the bus"
 	satellitesSection  = "the satellites"
 	modelsSection      = "the models"
 	peopleSection      = "who is known"
@@ -62,12 +63,12 @@ var sectionsByKey = map[string][]string{
 	"speakers.enabled":            {microphoneSection, satellitesSection},
 	"log":                         {logSection},
 	"server":                      {apiSection},
-	"bus":                         {satellitesSection},
+	"bus":                         {busSection, satellitesSection},
 }
 
 // sectionOrder is all sections, in the order in which they restart.
 var sectionOrder = []string{
-	modelsSection, peopleSection, roomsSection, logSection, cardSection, microphoneSection, loudspeakerSection, camerasSection, discordSection, satellitesSection, apiSection,
+	modelsSection, peopleSection, roomsSection, logSection, cardSection, microphoneSection, loudspeakerSection, camerasSection, discordSection, busSection, satellitesSection, apiSection,
 }
 
 // affectedSections returns the parts that restart for a key.
@@ -130,7 +131,7 @@ func (d *Daemon) reload(ctx context.Context, asked bool) (api.ReloadResult, erro
 	r.mu.Unlock()
 	is.Waiting = waits
 	if mended {
-		d.desk.Know(earshot.Notice{Key: configuration, Over: true})
+		d.deskRoom().Know(earshot.Notice{Key: configuration, Over: true})
 	}
 	if len(is.Changes) > 0 || mended {
 		d.log.Info("the configuration was reloaded", "changed", strings.Join(keysOf(is), " "), "begins", strings.Join(is.Begins, ", "), "waits", strings.Join(waits, " "))
@@ -163,7 +164,7 @@ func (d *Daemon) refuse(err error, asked bool) {
 		}
 	}
 	if asked {
-		d.desk.Know(n)
+		d.deskRoom().Know(n)
 		return
 	}
 	d.report(n)
@@ -219,7 +220,7 @@ func (d *Daemon) apply(ctx context.Context, next *config.Config) (is api.ReloadR
 	before := d.agents.List()
 	main := !reflect.DeepEqual(access.MainAgent(was), access.MainAgent(force)) // this key takes effect at once, too
 	if touched[peopleSection] || main {
-		if err := d.agents.Reconfigure(ctx, access.AgentSetup(force)); err != nil {
+		if err := d.agents.Reconfigure(ctx, access.AgentSetup(force, d.isHome())); err != nil {
 			return is, nil, err
 		}
 	}
@@ -338,13 +339,16 @@ func (d *Daemon) reconfigurePeople(ctx context.Context, cfg *config.Config) erro
 	})
 }
 
-// newRooms returns the rooms of cfg that do not exist yet.
+// newRooms returns the rooms of cfg that do not exist yet. Those of a cluster come by themselves.
 func (d *Daemon) newRooms(ctx context.Context, cfg *config.Config) (all rooms, err error) {
+	if d.cluster != nil {
+		return nil, nil
+	}
 	for _, is := range cfg.Rooms.All() {
 		if _, there := d.rooms.now().find(is.ID); there {
 			continue
 		}
-		c, err := d.newRoomEntry(ctx, is)
+		c, err := d.newRoomEntry(ctx, is, d.store)
 		if err != nil {
 			return nil, err
 		}

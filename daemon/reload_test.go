@@ -78,6 +78,8 @@ var others = map[string]string{
 	"executive.llm.roles.subagent.engine":        "scripted",
 	"executive.llm.roles.memory.engine":          "scripted",
 	"store.url":                                  "postgres://localhost:9/earshot",
+	"bus.cluster.listen":                         "127.0.0.1:3",
+	"bus.cluster.servers":                        "[localhost:3]",
 	"executive.schedule.zone":                    "Asia/Tokyo",
 	"executive.llm.roles.memory_search.engine":   "scripted",
 	"executive.llm.roles.task.engine":            "scripted",
@@ -213,7 +215,11 @@ func TestReloadKeys(t *testing.T) {
 			value = another(t, before, key)
 		}
 		value = strings.ReplaceAll(value, "SCRIPT", strings.TrimSuffix(r.file, "config.yaml")+"model.yaml")
-		r.write(changedTo(t, r.base, key, value))
+		base := r.base
+		if key == "cluster.name" { // which needs both
+			base = changedTo(t, changedTo(t, base, "store.url", others["store.url"]), "bus.listen", others["bus.listen"])
+		}
+		r.write(changedTo(t, base, key, value))
 		is, err := r.reload(t.Context(), true)
 		if err != nil {
 			t.Errorf("%s: %s: %v", key, value, err)
@@ -297,6 +303,10 @@ func changedTo(t *testing.T, file, key, value string) string {
 	if all == nil {
 		all = make(map[string]any)
 	}
+	if strings.HasPrefix(key, "cluster.") || strings.HasPrefix(key, "bus.cluster.") { // which needs all of these
+		all["store"] = map[string]any{"url": "postgres://localhost:9/earshot"}
+		all["bus"] = map[string]any{"listen": "127.0.0.1:1", "cluster": map[string]any{"listen": "127.0.0.1:2", "servers": []any{"localhost:2"}}}
+	}
 	at := all
 	parts := strings.Split(key, ".")
 	for _, part := range parts[:len(parts)-1] {
@@ -332,7 +342,7 @@ func TestReloadRunningTurn(t *testing.T) {
 		t.Fatal(err)
 	}
 	board := &testkit.Voice{Called: "board", Flow: true}
-	defer r.desk.Enter(board, r.Audience())()
+	defer r.deskRoom().Enter(board, r.Audience())()
 	say := func(text earshot.Text) {
 		if err := r.Admit(t.Context(), earshot.Event{From: r.options.Account, Via: "board", Body: earshot.Message{Text: text}}); err != nil {
 			t.Fatal(err)
@@ -378,7 +388,7 @@ func TestReloadModel(t *testing.T) {
 	}
 	works := func(want ...string) {
 		t.Helper()
-		if got := r.desk.State(r.Audience()); len(got.Faults) > 0 || !slices.Equal(got.Works, want) {
+		if got := r.deskRoom().State(r.Audience()); len(got.Faults) > 0 || !slices.Equal(got.Works, want) {
 			t.Errorf("%q works and %v does not, want %q and nothing", got.Works, got.Faults, want)
 		}
 	}
@@ -387,7 +397,7 @@ func TestReloadModel(t *testing.T) {
 	works("script")
 	unreachable := func() { // it was checked, though nobody has asked it anything
 		t.Helper()
-		if got := r.desk.State(r.Audience()); len(got.Works) > 0 || len(got.Faults) != 1 || !strings.HasPrefix(got.Faults[0].Text, "model: openai at 127.0.0.1:1: unreachable") {
+		if got := r.deskRoom().State(r.Audience()); len(got.Works) > 0 || len(got.Faults) != 1 || !strings.HasPrefix(got.Faults[0].Text, "model: openai at 127.0.0.1:1: unreachable") {
 			t.Errorf("%q works and %v does not", got.Works, got.Faults)
 		}
 	}
@@ -397,12 +407,12 @@ func TestReloadModel(t *testing.T) {
 	set(fmt.Sprintf(away, "large"))
 	unreachable()
 	board := &testkit.Voice{Called: "board", Flow: true}
-	defer r.desk.Enter(board, r.Audience())()
+	defer r.deskRoom().Enter(board, r.Audience())()
 	if err := r.Admit(t.Context(), earshot.Event{From: r.options.Account, Via: "board", Body: earshot.Message{Text: "hello"}}); err != nil {
 		t.Fatal(err)
 	}
 	testkit.Await(t, soon, "a fault of the model, in the words of who asked it", func() bool {
-		is := r.desk.State(r.Audience())
+		is := r.deskRoom().State(r.Audience())
 		return len(is.Works) == 0 && len(is.Faults) == 1 && is.Faults[0].Key == "model" && !strings.HasPrefix(is.Faults[0].Text, "model: ")
 	})
 	set(scripted)
@@ -483,7 +493,7 @@ func TestReloadOwner(t *testing.T) {
 func TestReloadFaults(t *testing.T) {
 	r := renovated(t, false)
 	board := &testkit.Voice{Called: "board"}
-	defer r.desk.Enter(board, r.Audience())()
+	defer r.deskRoom().Enter(board, r.Audience())()
 	before := r.Config()
 	for range 3 {
 		r.write(r.base + "\nlog: {level: loud}\nstore: {directory: here}\nspeakers: {sure: 7}\n")
@@ -506,7 +516,7 @@ func TestReloadFaults(t *testing.T) {
 	if r.Config() != before {
 		t.Error("something has changed")
 	}
-	if faults := r.desk.State(r.Audience()).Faults; len(faults) != 1 || faults[0].Key != configuration {
+	if faults := r.deskRoom().State(r.Audience()).Faults; len(faults) != 1 || faults[0].Key != configuration {
 		t.Errorf("the faults are %+v", faults)
 	}
 	r.write(r.base + "\nlog: {level: warn}\nserver: {socket: /nowhere/socket}\n")
@@ -524,7 +534,7 @@ func TestReloadFaults(t *testing.T) {
 	}; !slices.Equal(got, want) {
 		t.Errorf("it was told %q, want %q", got, want)
 	}
-	if faults := r.desk.State(r.Audience()).Faults; len(faults) != 0 {
+	if faults := r.deskRoom().State(r.Audience()).Faults; len(faults) != 0 {
 		t.Errorf("the faults are %+v", faults)
 	}
 }
@@ -691,12 +701,12 @@ func TestSections(t *testing.T) {
 	set(map[string]any{"a": 1, "c": 1})
 	await("c instead of b", map[string]int{"a": 1, "b": 2, "c": 1})
 	testkit.Await(t, soon, "a notice", func() bool {
-		faults := d.desk.State(d.Audience()).Faults
+		faults := d.deskRoom().State(d.Audience()).Faults
 		return len(faults) == 1 && faults[0].Key == "c" && faults[0].Text == "c: it is missing"
 	})
 	set(map[string]any{"a": 1})
 	await("nothing but a", map[string]int{"a": 1, "b": 2, "c": 1})
-	testkit.Await(t, soon, "no notice", func() bool { return len(d.desk.State(d.Audience()).Faults) == 0 })
+	testkit.Await(t, soon, "no notice", func() bool { return len(d.deskRoom().State(d.Audience()).Faults) == 0 })
 	testkit.Await(t, soon, "nothing but a to work", func() bool { return slices.Equal(d.working(), []string{"a"}) }) // which is recorded last
 	if d.rebuild("nothing") {
 		t.Error("there is a section of nothing")
@@ -774,7 +784,7 @@ func principal(p participants.Participant, around earshot.Audience) server.Princ
 func TestReloadNoPlaceForALog(t *testing.T) {
 	r := renovated(t, false)
 	board := &testkit.Voice{Called: "board"}
-	defer r.desk.Enter(board, r.Audience())()
+	defer r.deskRoom().Enter(board, r.Audience())()
 	dir := filepath.Dir(r.file)
 	had, pipe := filepath.Join(dir, "had.log"), filepath.Join(dir, "pipe")
 	if err := unix.Mkfifo(pipe, 0o600); err != nil {
@@ -794,7 +804,7 @@ func TestReloadNoPlaceForALog(t *testing.T) {
 	if r.Config() != before {
 		t.Error("something has changed")
 	}
-	if faults := r.desk.State(r.Audience()).Faults; len(faults) != 1 || faults[0].Key != configuration || !strings.Contains(faults[0].Cure, "log.file") {
+	if faults := r.deskRoom().State(r.Audience()).Faults; len(faults) != 1 || faults[0].Key != configuration || !strings.Contains(faults[0].Cure, "log.file") {
 		t.Errorf("the faults are %+v", faults)
 	}
 	log.Info("still here")

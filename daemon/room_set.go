@@ -34,8 +34,10 @@ var (
 	errTooManyRooms = errors.New("too many rooms are open, and all are in use")
 )
 
-// A roomLease is the state of a room that was opened while the daemon runs.
-type roomLease struct {
+// A roomRun is the run of a room that may end before the daemon does.
+type roomRun struct {
+	number  int           // that no other run has
+	opened  bool          // for somebody, and may be closed for others
 	touched atomic.Int64  // when it was last used, in nanoseconds
 	end     func()        // ends the room, if it runs
 	shut    chan struct{} // closed when the room has ended
@@ -43,17 +45,17 @@ type roomLease struct {
 
 // touch records that the room is used.
 func (c roomEntry) touch() {
-	if c.roomLease != nil {
-		c.roomLease.touched.Store(time.Now().UnixNano())
+	if c.roomRun != nil {
+		c.roomRun.touched.Store(time.Now().UnixNano())
 	}
 }
 
 // shut returns a channel that is closed when the room has ended, or nil if it stays.
 func (c roomEntry) shut() <-chan struct{} {
-	if c.roomLease == nil {
+	if c.roomRun == nil {
 		return nil
 	}
-	return c.roomLease.shut
+	return c.roomRun.shut
 }
 
 // A roomSet holds the current rooms. It may be used from many goroutines.
@@ -63,6 +65,7 @@ type roomSet struct {
 
 	mu   sync.RWMutex
 	all  rooms // never changed, only replaced
+	runs int   // that there were
 	run  func(roomEntry)
 	over bool // no more rooms are opened
 }
@@ -104,13 +107,13 @@ func (p *roomSet) start(ctx context.Context, g *errgroup.Group) {
 	defer p.mu.Unlock()
 	p.run = func(c roomEntry) {
 		ctx, end := context.WithCancel(ctx)
-		if c.roomLease != nil {
-			c.roomLease.end = end
+		if c.roomRun != nil {
+			c.roomRun.end = end
 		}
 		g.Go(func() error {
 			defer end()
-			if c.roomLease != nil {
-				defer close(c.roomLease.shut)
+			if c.roomRun != nil {
+				defer close(c.roomRun.shut)
 			}
 			return c.Run(ctx)
 		})
@@ -149,7 +152,12 @@ func (p *roomSet) add(c roomEntry) error {
 	if p.over {
 		return errEnding
 	}
-	p.all = append(slices.Clip(p.all), c)
+	if p.runs++; c.roomRun != nil {
+		c.number = p.runs
+	}
+	if p.all = append(slices.Clip(p.all), c); c.is.ID == earshot.Desk {
+		p.all = append(rooms{c}, p.all[:len(p.all)-1]...)
+	}
 	if p.run != nil {
 		p.run(c)
 	}
@@ -172,15 +180,15 @@ func (p *roomSet) update(is executive.Room) {
 func (p *roomSet) remove(c roomEntry) {
 	p.mu.Lock()
 	p.all = slices.DeleteFunc(slices.Clone(p.all), func(other roomEntry) bool { return other.is.ID == c.is.ID })
-	runs := c.roomLease.end != nil
+	runs := c.roomRun.end != nil
 	p.mu.Unlock()
 	if !runs {
-		close(c.roomLease.shut)
+		close(c.roomRun.shut)
 		return
 	}
 	c.Leave()
-	c.roomLease.end()
-	<-c.roomLease.shut
+	c.roomRun.end()
+	<-c.roomRun.shut
 }
 
 // openRoom returns the room of a Discord channel or of direct messages, by its ID; the name is
@@ -214,11 +222,14 @@ func (d *Daemon) openRoom(ctx context.Context, is executive.Room) (roomEntry, er
 	if err := d.closeIdleRoom(ctx); err != nil {
 		return roomEntry{}, fmt.Errorf("opening the room of %s: %w", is.Name, err)
 	}
-	c, err := d.newRoomEntry(ctx, is)
+	if d.cluster != nil {
+		return d.cluster.open(ctx, is)
+	}
+	c, err := d.newRoomEntry(ctx, is, d.store)
 	if err != nil {
 		return roomEntry{}, err
 	}
-	c.roomLease = &roomLease{shut: make(chan struct{})}
+	c.roomRun = &roomRun{opened: true, shut: make(chan struct{})}
 	c.touch()
 	return c, d.rooms.add(c)
 }
@@ -227,7 +238,7 @@ func (d *Daemon) openRoom(ctx context.Context, is executive.Room) (roomEntry, er
 func (d *Daemon) closeIdleRoom(ctx context.Context) error {
 	var opened rooms
 	for _, c := range d.rooms.now() {
-		if c.roomLease != nil {
+		if c.roomRun != nil && c.opened {
 			opened = append(opened, c)
 		}
 	}
@@ -235,7 +246,7 @@ func (d *Daemon) closeIdleRoom(ctx context.Context) error {
 		d.reportSpace()
 		return nil
 	}
-	slices.SortFunc(opened, func(a, b roomEntry) int { return int(a.roomLease.touched.Load() - b.roomLease.touched.Load()) })
+	slices.SortFunc(opened, func(a, b roomEntry) int { return int(a.roomRun.touched.Load() - b.roomRun.touched.Load()) })
 	for _, c := range opened {
 		if len(d.people.Here(c.is.ID)) > 0 || c.Busy() {
 			continue

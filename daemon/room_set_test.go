@@ -204,7 +204,7 @@ func TestTooManyRooms(t *testing.T) {
 			t.Errorf("one more: %v", err)
 		}
 	}
-	if faults := d.desk.State(d.Audience()).Faults; len(faults) != 1 || !strings.HasPrefix(string(faults[0].Text), "64 channels are open") {
+	if faults := d.deskRoom().State(d.Audience()).Faults; len(faults) != 1 || !strings.HasPrefix(string(faults[0].Text), "64 channels are open") {
 		t.Errorf("people are told %v", faults)
 	}
 	if err := d.Admit(t.Context(), earshot.Event{From: bob, Room: id(9), Via: access.Discord, Body: earshot.Presence{Session: access.Discord, Here: false}}); err != nil {
@@ -214,7 +214,7 @@ func TestTooManyRooms(t *testing.T) {
 		_, err := d.openRoom(t.Context(), executive.Room{ID: "discord-1001"})
 		return err == nil
 	})
-	if faults := d.desk.State(d.Audience()).Faults; len(faults) != 0 {
+	if faults := d.deskRoom().State(d.Audience()).Faults; len(faults) != 0 {
 		t.Errorf("it is over, and people are told %v", faults)
 	}
 }

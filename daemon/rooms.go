@@ -54,7 +54,7 @@ type roomEntry struct {
 	*room.Room
 	is executive.Room
 
-	*roomLease // of a room that was opened while the daemon runs; else nil
+	*roomRun // nil if it runs for as long as the daemon
 }
 
 // rooms are all rooms, the desk first.
@@ -69,11 +69,14 @@ func (r rooms) find(id earshot.RoomID) (roomEntry, bool) {
 	return r[i], true
 }
 
-// openRooms makes the rooms, each with its history.
+// openRooms makes the rooms, each with its history. Those of a cluster come with their leases.
 func (d *Daemon) openRooms(ctx context.Context) (rooms, error) {
 	var all rooms
+	if d.cluster != nil {
+		return nil, nil
+	}
 	for _, is := range d.Config().Rooms.All() {
-		c, err := d.newRoomEntry(ctx, is)
+		c, err := d.newRoomEntry(ctx, is, d.store)
 		if err != nil {
 			return nil, err
 		}
@@ -83,7 +86,7 @@ func (d *Daemon) openRooms(ctx context.Context) (rooms, error) {
 }
 
 // newRoomEntry makes a room with its history.
-func (d *Daemon) newRoomEntry(ctx context.Context, is executive.Room) (roomEntry, error) {
+func (d *Daemon) newRoomEntry(ctx context.Context, is executive.Room, journal room.Journal) (roomEntry, error) {
 	past, err := d.past(ctx, is.ID)
 	if err != nil {
 		return roomEntry{}, fmt.Errorf("reading the history of the room %s: %w", is.ID, err)
@@ -104,7 +107,7 @@ func (d *Daemon) newRoomEntry(ctx context.Context, is executive.Room) (roomEntry
 	return roomEntry{is: is, Room: room.New(room.Config{
 		Cameras: &d.cameras, // for the rooms of executive.sight.rooms
 		ID:      is.ID, Settings: d.settings,
-		People: d.people, Voices: d.voices.Registry, Journal: d.store, Model: &d.llm, Past: past, Agenda: agenda, Works: d.working, Parts: d.health.List, Took: d.countLatency, Dropped: d.counts.Dropped,
+		People: d.people, Voices: d.voices.Registry, Journal: journal, Model: &d.llm, Past: past, Agenda: agenda, Works: d.working, Parts: d.health.List, Took: d.countLatency, Dropped: d.counts.Dropped,
 		Agents: func() []agents.Record { return d.agents.In(is.ID) }, Order: d.order, Former: d.agents.Former, Tools: d.tools(), Spawner: d.agents,
 		Reach: func(who earshot.ParticipantID, e earshot.Event) { d.notifyElsewhere(now(), who, e) },
 		Recall: func(ctx context.Context, agent earshot.ParticipantID) ([]earshot.Event, error) {

@@ -3,23 +3,19 @@ package daemon
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 	"reflect"
 	"slices"
 	"sync"
 	"time"
 
-	"github.com/nats-io/nkeys"
-
 	"earshot"
 	"earshot/api"
-	"earshot/bus/nats"
 	"earshot/bus/natsserver"
 	"earshot/config"
+	"earshot/executive"
 	"earshot/executive/room"
 	"earshot/internal/audio/arbiter"
 	"earshot/internal/english"
-	"earshot/internal/field"
 	"earshot/internal/helper"
 	"earshot/internal/probe"
 	"earshot/internal/sound"
@@ -46,9 +42,8 @@ type satellites struct {
 	daemon   *Daemon
 	registry *pairing.Registry
 
-	made    any                // of what in the configuration the following is made; nil if it is not
-	edition int                // how often it was made
-	server  *natsserver.Server // nil if there are servers already
+	made    any // of what in the configuration the following is made; nil if it is not
+	edition int // how often it was made
 	hub     *hub.Hub
 	pool    *stt.Pool
 	senses  *sense.Sensor
@@ -92,6 +87,7 @@ type satelliteKey struct {
 	Paired  pairing.Satellite
 	Edition int
 	Open    bool // its room exists
+	Run     int  // of its room, which may have ended meanwhile and begun again
 }
 
 // InstallSatellites gives the daemon its satellites, if there is to be a bus, and reports the result.
@@ -99,12 +95,6 @@ func (d *Daemon) InstallSatellites(ctx context.Context) []probe.Finding {
 	s := &d.satellites
 	s.daemon, s.registry = d, pairing.In(d.Config().Store.Directory)
 	return d.show(d.install(ctx, &section{name: satellitesSection, build: s.build}))
-}
-
-// BusCertificate returns the certificate of the bus of a configuration. It is made when it is needed
-// first.
-func BusCertificate(cfg *config.Config) (natsserver.Certificate, error) {
-	return natsserver.LoadCertificate(filepath.Join(cfg.Store.Directory, "bus.pem"))
 }
 
 // build returns the parts of the bus and of each satellite. Those of one that has not changed go on.
@@ -116,17 +106,14 @@ func (s *satellites) build(context.Context) sectionBuild {
 	}
 	made := []any{cfg.Bus, cfg.Speech, cfg.Speakers, cfg.Providers.Microphone, cfg.Outlets.Loudspeaker, cfg.Executive.Name, cfg.Executive.MultiParty, neural.Open(s.daemon.log).Version()}
 	if !reflect.DeepEqual(made, s.made) {
-		s.made = nil
-		if err := s.open(cfg); err != nil {
-			return sectionBuild{findings: []probe.Finding{satelliteFault(err)}, started: func() { s.keep(nil) }}
-		}
+		s.open(cfg)
 		s.made = made
 	}
 	content, err := s.read()
 	is := sectionBuild{parts: slices.Clone(s.bus)}
 	switch n := len(content.Satellites); {
 	case err != nil:
-		is.findings = append(is.findings, satelliteFault(err))
+		is.findings = append(is.findings, busFault("satellites", err))
 	case n == 0:
 		is.findings = append(is.findings, probe.Finding{Thing: "satellites", Works: true, Text: "none is paired"})
 	default:
@@ -136,9 +123,12 @@ func (s *satellites) build(context.Context) sectionBuild {
 	var all []*pairedSatellite
 	var users []natsserver.User
 	for _, p := range content.Satellites {
+		users = append(users, natsserver.User{Key: p.Key, Rights: satellite.RightsOf(p.ID)})
+		if s.elsewhere(p.Room) {
+			continue
+		}
 		one := s.paired(cfg, p)
 		all, is.parts = append(all, one), append(is.parts, one.parts...)
-		users = append(users, natsserver.User{Key: p.Key, Rights: satellite.RightsOf(p.ID)})
 		if !one.Open {
 			is.findings = append(is.findings, probe.Finding{
 				Thing: satelliteName(p.ID), Text: fmt.Sprintf("its room %s does not exist", p.Room),
@@ -146,19 +136,23 @@ func (s *satellites) build(context.Context) sectionBuild {
 			})
 		}
 	}
-	if s.server != nil {
-		if err := s.server.SetUsers(users); err != nil {
-			is.findings = append(is.findings, satelliteFault(err))
-		}
+	if err := s.daemon.bus.setUsers(users); err != nil {
+		is.findings = append(is.findings, busFault("satellites", err))
 	}
 	is.started = func() { s.keep(all) }
 	return is
 }
 
-func satelliteFault(err error) probe.Finding {
-	f := probe.Finding{Thing: "satellites"}
+func busFault(thing string, err error) probe.Finding {
+	f := probe.Finding{Thing: thing}
 	f.Text, f.Cure = earshot.Explain(err)
 	return f
+}
+
+// elsewhere reports whether a room exists, and is not here: whoever has it lets its satellites join.
+func (s *satellites) elsewhere(room earshot.RoomID) bool {
+	_, here := s.daemon.rooms.now().find(room)
+	return !here && slices.ContainsFunc(s.daemon.listRooms(), func(r executive.Room) bool { return r.ID == room })
 }
 
 // read reads the registry, and notes what it said.
@@ -204,34 +198,18 @@ func (s *satellites) keep(all []*pairedSatellite) {
 }
 
 // open makes what all satellites need.
-func (s *satellites) open(cfg *config.Config) error {
+func (s *satellites) open(cfg *config.Config) {
 	d := s.daemon
-	connection := nats.Config{
-		Name: "earshot", Servers: cfg.Bus.Servers, Seed: cfg.Bus.Seed, Dropped: d.countDrops("satellites"),
-		Problem: func(err error) { d.log.Warn("the bus has a problem", "err", err) },
-	}
-	s.server, s.bus, s.edition = nil, nil, s.edition+1
+	s.bus, s.edition = nil, s.edition+1
 	add := func(to *[]part, name string, run func(context.Context) error) {
 		*to = append(*to, part{name: name, run: run, as: []any{name, s.edition}})
 	}
-	if cfg.Bus.Listen != "" {
-		certificate, err := BusCertificate(cfg)
-		if err != nil {
-			return err
-		}
-		seed, public, err := newBusKey()
-		if err != nil {
-			return err
-		}
-		connection.Seed, connection.Certificates = seed, []string{certificate.SHA256()}
-		s.server = natsserver.New(helper.NewDialer(d.log, helper.BusProgram), natsserver.Config{Listen: cfg.Bus.Listen, Certificate: certificate, Hub: public})
-		add(&s.bus, "bus", s.server.Run)
-	}
-	server, far := s.server, hub.New(hub.Config{
+	far := hub.New(hub.Config{
 		Media: helper.NewDialer(d.log, helper.SpeechProgram, "media"), Log: d.log, Dropped: d.countDrops("satellites"),
 		FollowUp: func() time.Duration { return d.Config().Executive.Speech.FollowUp.Duration() },
+		Shared:   d.cluster != nil,
 	})
-	add(&s.bus, "satellites", func(ctx context.Context) error { return serveSatellites(ctx, server, connection, far) })
+	add(&s.bus, "satellites", func(ctx context.Context) error { return d.bus.use(ctx, far.Run) })
 	add(&s.bus, "pairing", s.follow)
 	ears := engine.New("hears", cfg.Speech.Recognisers(helper.NewDialer(d.log, helper.SpeechProgram, "hear"), neural.Open(d.log)), d.report)
 	s.hub, s.speech = far, nil
@@ -246,39 +224,6 @@ func (s *satellites) open(cfg *config.Config) error {
 		s.senses = sense.New(sense.Config{Dial: is.Dial, Sets: is.Sets, Log: d.log})
 		add(&s.speech, "sensing of satellites", s.senses.Run)
 	}
-	return nil
-}
-
-// newBusKey makes the key by which the daemon uses its own bus. It lasts as long as the server.
-func newBusKey() (field.Secret, string, error) {
-	pair, err := nkeys.CreateUser()
-	if err != nil {
-		return "", "", err
-	}
-	seed, err := pair.Seed()
-	if err != nil {
-		return "", "", err
-	}
-	public, err := pair.PublicKey()
-	return field.Secret(seed), public, err
-}
-
-// serveSatellites connects with the bus, of a server of one's own if there is one, and lets satellites
-// join there.
-func serveSatellites(ctx context.Context, server *natsserver.Server, c nats.Config, far *hub.Hub) error {
-	if server != nil {
-		started, err := server.Await(ctx)
-		if err != nil {
-			return err
-		}
-		c.Servers = []string{started.Address}
-	}
-	conn, err := nats.Connect(ctx, c)
-	if err != nil {
-		return err
-	}
-	defer conn.Close()
-	return far.Run(ctx, conn)
 }
 
 // satelliteName is what a satellite is called as a part, and as the outlet in its room.
@@ -286,8 +231,11 @@ func satelliteName(id string) string { return "satellite " + id }
 
 // paired returns a satellite with its parts, the same one if it has not changed.
 func (s *satellites) paired(cfg *config.Config, p pairing.Satellite) *pairedSatellite {
-	_, exists := s.daemon.rooms.now().find(p.Room)
-	key := satelliteKey{p, s.edition, exists}
+	r, exists := s.daemon.rooms.now().find(p.Room)
+	key := satelliteKey{Paired: p, Edition: s.edition, Open: exists}
+	if r.roomRun != nil {
+		key.Run = r.number
+	}
 	for _, had := range s.all { // which only this goroutine changes
 		if had.satelliteKey == key {
 			return had
@@ -322,6 +270,11 @@ func (s *satellites) welcome(p pairing.Satellite) (w satellite.Welcome) {
 		return satellite.Welcome{Problem: fmt.Sprintf("its room %s does not exist at the hub", p.Room), Cure: "pair it again, on the machine of the hub: earshot pair NAME --room ROOM"}
 	}
 	w.Room = r.is.Name
+	if c := s.daemon.cluster; c != nil {
+		if lease := c.member.Lease(string(p.Room)); lease != nil {
+			w.Fence = lease.Fence
+		}
+	}
 	for _, a := range s.daemon.agents.In(p.Room) {
 		w.Names = append(w.Names, a.Name)
 	}

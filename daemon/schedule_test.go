@@ -33,7 +33,7 @@ func TestEvery(t *testing.T) {
 		cfg.Executive.Task.Enabled = false
 		h := running(t, cfg)
 		every := func(args string) (string, error) {
-			return h.desk.Do(t.Context(), earshot.Event{ID: h.id(), Room: earshot.Desk, From: h.options.Account, Body: earshot.Command{Name: "every", Args: earshot.Text(args)}})
+			return h.deskRoom().Do(t.Context(), earshot.Event{ID: h.id(), Room: earshot.Desk, From: h.options.Account, Body: earshot.Command{Name: "every", Args: earshot.Text(args)}})
 		}
 		if _, err := every("day at 7:30 look"); err == nil || !strings.Contains(err.Error(), "tasks are off") {
 			t.Errorf("without tasks: %v", err)
@@ -130,7 +130,7 @@ func TestMergedWork(t *testing.T) {
 		h := running(t, cfg)
 		do := func(account, name, args string) string {
 			t.Helper()
-			said, err := h.desk.Do(t.Context(), earshot.Event{ID: h.id(), Room: earshot.Desk, From: earshot.Handle{Provider: "console", ID: account}, Body: earshot.Command{Name: name, Args: earshot.Text(args)}})
+			said, err := h.deskRoom().Do(t.Context(), earshot.Event{ID: h.id(), Room: earshot.Desk, From: earshot.Handle{Provider: "console", ID: account}, Body: earshot.Command{Name: name, Args: earshot.Text(args)}})
 			if err != nil {
 				return "error: " + err.Error()
 			}

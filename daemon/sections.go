@@ -17,6 +17,12 @@ import (
 type section struct {
 	name string // for people, such as "the microphone"
 
+	// outlasts says that it ends after the rooms.
+	outlasts bool
+
+	// atDesk says that its parts are at the desk, and run only while that is here.
+	atDesk bool
+
 	// make returns the build for the configuration in force. It may take seconds: the old parts run
 	// meanwhile. If nil, the section is never rebuilt.
 	build func(context.Context) sectionBuild
@@ -58,12 +64,14 @@ func (d *Daemon) install(ctx context.Context, s *section) []probe.Finding {
 	return s.is.findings
 }
 
-// runSections runs the parts until ctx ends.
-func (d *Daemon) runSections(ctx context.Context, rest *sync.WaitGroup) {
+// runSections runs the parts of sections that outlast the rooms, or of the others, until ctx ends.
+func (d *Daemon) runSections(ctx context.Context, outlast bool, rest *sync.WaitGroup) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, s := range d.sections {
-		rest.Go(func() { d.runSection(ctx, s) })
+		if s.outlasts == outlast {
+			rest.Go(func() { d.runSection(ctx, s) })
+		}
 	}
 }
 
@@ -71,7 +79,7 @@ func (d *Daemon) runSections(ctx context.Context, rest *sync.WaitGroup) {
 func (d *Daemon) runSection(ctx context.Context, s *section) {
 	run := make(map[string]*runningPart)
 	defer stopParts(run, nil)
-	d.startParts(ctx, run, s.is.parts)
+	d.startParts(ctx, s, run)
 	for {
 		select {
 		case <-ctx.Done():
@@ -112,7 +120,7 @@ func (d *Daemon) rebuildSection(ctx context.Context, s *section, run map[string]
 			d.report(f.Notice())
 		}
 	}
-	d.startParts(ctx, run, next.parts)
+	d.startParts(ctx, s, run)
 	d.log.Info("a part follows the configuration again", "part", s.name)
 }
 
@@ -136,9 +144,9 @@ func stopParts(run map[string]*runningPart, next []part) (ended []string) {
 	return ended
 }
 
-// startParts runs the parts that do not run yet, until they are ended or ctx is.
-func (d *Daemon) startParts(ctx context.Context, run map[string]*runningPart, parts []part) {
-	for _, p := range parts {
+// startParts runs the parts of a section that do not run yet, until they are ended or ctx is.
+func (d *Daemon) startParts(ctx context.Context, s *section, run map[string]*runningPart) {
+	for _, p := range s.is.parts {
 		if run[p.name] != nil {
 			continue
 		}
@@ -154,7 +162,10 @@ func (d *Daemon) startParts(ctx context.Context, run map[string]*runningPart, pa
 		cfg.Began = d.health.CountStarts(p.name)
 		does := p.run
 		if p.modes != nil {
-			does = runInMode(d.desk.Mode, p.modes, does)
+			does = runInMode(func() (earshot.Mode, <-chan struct{}) { return d.deskRoom().Mode() }, p.modes, does)
+		}
+		if s.atDesk && d.cluster != nil {
+			does = runInMode(d.cluster.deskMode, earshot.Mode.Listens, does)
 		}
 		r.life.Go(func() {
 			if err := supervise.Run(life, p.name, does, cfg); err != nil {

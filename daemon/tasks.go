@@ -22,7 +22,10 @@ func (d *Daemon) openTasks() {
 		Speaker: func(room earshot.RoomID) earshot.ParticipantID { return d.agents.Main(room).ID },
 		Mode: func(room earshot.RoomID) earshot.Mode {
 			r, ok := d.rooms.find(room)
-			if !ok {
+			switch {
+			case !ok && d.cluster != nil:
+				return earshot.Paused // whoever has the room works for it
+			case !ok:
 				return earshot.Live // closed, and so nobody has paused it
 			}
 			mode, _ := r.Mode()

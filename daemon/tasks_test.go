@@ -41,7 +41,7 @@ func TestTasks(t *testing.T) {
 		h := running(t, cfg)
 		do := func(args string) string {
 			t.Helper()
-			said, err := h.desk.Do(t.Context(), earshot.Event{ID: h.id(), Room: earshot.Desk, From: h.options.Account, Body: earshot.Command{Name: "task", Args: earshot.Text(args)}})
+			said, err := h.deskRoom().Do(t.Context(), earshot.Event{ID: h.id(), Room: earshot.Desk, From: h.options.Account, Body: earshot.Command{Name: "task", Args: earshot.Text(args)}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -153,7 +153,7 @@ func TestToldOnce(t *testing.T) {
 				return all
 			}
 			come()
-			if _, err := h.desk.Do(t.Context(), earshot.Event{ID: h.id(), Room: earshot.Desk, From: h.options.Account, Body: earshot.Command{Name: "task", Args: "start look"}}); err != nil {
+			if _, err := h.deskRoom().Do(t.Context(), earshot.Event{ID: h.id(), Room: earshot.Desk, From: h.options.Account, Body: earshot.Command{Name: "task", Args: "start look"}}); err != nil {
 				t.Fatal(err)
 			}
 			time.Sleep(time.Duration(tenth) * 100 * time.Millisecond)

@@ -69,8 +69,9 @@ func (d *Daemon) InstallVoice(ctx context.Context) (findings []probe.Finding) {
 	for _, s := range []*section{
 		{name: cardSection, build: l.buildCard},
 		{name: microphoneSection, build: func(ctx context.Context) sectionBuild { return l.buildMicrophone(ctx, &mic) }, awaitRest: func(ctx context.Context) { d.awaitPause(ctx, mic.Load()) }},
-		{name: loudspeakerSection, build: l.buildLoudspeaker, awaitRest: func(ctx context.Context) { await(ctx, longestSpeech, d.desk.Still) }},
+		{name: loudspeakerSection, build: l.buildLoudspeaker, awaitRest: func(ctx context.Context) { await(ctx, longestSpeech, func() bool { return d.deskRoom().Still() }) }},
 	} {
+		s.atDesk = true
 		findings = append(findings, d.install(ctx, s)...)
 	}
 	l.looks = look
@@ -159,7 +160,7 @@ func (l *speechIO) buildMicrophone(ctx context.Context, mic *atomic.Pointer[micr
 // awaitPause returns when nobody is speaking into mic, or says that the rest will be lost.
 func (d *Daemon) awaitPause(ctx context.Context, mic *microphone.Provider) {
 	if mic != nil && !await(ctx, longestRest, func() bool { return !mic.Hearing() }) && ctx.Err() == nil {
-		d.desk.Mention("What is being said right now will not be heard to its end: the microphone is restarting.")
+		d.deskRoom().Mention("What is being said right now will not be heard to its end: the microphone is restarting.")
 	}
 }
 
@@ -228,7 +229,7 @@ func (d *Daemon) microphone(cfg *config.Config, c microphone.Capture) (*micropho
 		senses = sense.New(sense.Config{Dial: is.Dial, Sets: is.Sets, Log: d.log})
 		parts = append(parts, part{name: "sensing of voices", run: senses.Run})
 	}
-	mic = microphone.New(cfg.Providers.Microphone, d.microphoneParts(cfg, c, ears, senses, func() *room.Room { return d.desk }))
+	mic = microphone.New(cfg.Providers.Microphone, d.microphoneParts(cfg, c, ears, senses, d.deskRoom))
 	return mic, parts
 }
 
@@ -253,13 +254,13 @@ func (d *Daemon) microphoneParts(cfg *config.Config, c microphone.Capture, ears 
 // that hears it, for [Daemon.Run].
 func (d *Daemon) InstallMicrophone(ctx context.Context, c microphone.Capture) *microphone.Provider {
 	mic, recognition := d.microphone(d.Config(), c)
-	d.install(ctx, &section{name: mic.Name(), is: sectionBuild{parts: recognition}})
+	d.install(ctx, &section{name: mic.Name(), atDesk: true, is: sectionBuild{parts: recognition}})
 	return mic
 }
 
 // enterLoudspeaker adds the voice to the room. Everybody there hears it.
 func (d *Daemon) enterLoudspeaker(o earshot.Outlet) (leave func()) {
-	return d.desk.Enter(o, earshot.Audience{Unknown: true})
+	return d.deskRoom().Enter(o, earshot.Audience{Unknown: true})
 }
 
 // newReader returns how a voice reads out the clauses of one speech. Even what it does not say has

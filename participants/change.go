@@ -10,9 +10,25 @@ import (
 	"earshot"
 )
 
-// begin waits until no other change is being recorded. The caller calls done once its own is
-// recorded.
+// begin waits until no other change is being recorded, here or by another program that shares the journal.
+// The caller calls done once its own is recorded.
 func (r *Registry) begin(ctx context.Context) (done func(), err error) {
+	release := func() {}
+	if r.setup.Exclude != nil {
+		if release, err = r.setup.Exclude(ctx); err != nil {
+			return nil, err
+		}
+	}
+	held, err := r.hold(ctx)
+	if err != nil {
+		release()
+		return nil, err
+	}
+	return func() { held(); release() }, nil
+}
+
+// hold waits until no other change is being recorded here.
+func (r *Registry) hold(ctx context.Context) (done func(), err error) {
 	select {
 	case r.change <- struct{}{}:
 		return func() { <-r.change }, nil

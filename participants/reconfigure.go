@@ -14,7 +14,7 @@ import (
 // longer known; what still comes from their sessions is from somebody unknown. Nothing is recorded
 // while build runs. If it fails, nothing has changed.
 func (r *Registry) Reconfigure(ctx context.Context, build func(context.Context) (*Registry, error)) error {
-	done, err := r.begin(ctx)
+	done, err := r.hold(ctx) // it decides nothing
 	if err != nil {
 		return err
 	}

@@ -28,6 +28,10 @@ type Setup struct {
 	// returns when the change is on disk. If nil, changes are forgotten when the process ends.
 	Record func(ctx context.Context, by earshot.ParticipantID, change earshot.Actor) error
 
+	// Exclude, if set, keeps other programs that share the journal from changing the registry until it
+	// is released, and returns when what they have recorded was applied.
+	Exclude func(ctx context.Context) (release func(), err error)
+
 	// Label returns the present or former name of somebody who is not in the registry, such as an
 	// agent without a name of its own; empty if it knows none. It may be nil, may block, and does
 	// not use the registry.

@@ -86,6 +86,7 @@ type Welcome struct {
 	Session uint64   `json:"session,omitempty"` // 0 if it is refused
 	Room    string   `json:"room,omitempty"`    // the name of the room that it serves, for people
 	Names   []string `json:"names,omitempty"`   // what the agents there are called by
+	Fence   int64    `json:"fence,omitempty"`   // of the lease of the room, if several daemons share it; see package cluster
 
 	Problem string `json:"error,omitempty"` // why it is refused
 	Cure    string `json:"cure,omitempty"`

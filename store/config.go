@@ -1,6 +1,8 @@
 package store
 
 import (
+	"context"
+	"database/sql"
 	"errors"
 	"log/slog"
 	"path/filepath"
@@ -60,6 +62,12 @@ type Config struct {
 	// Progress reports how many of all events have been processed while views are rebuilt. It is
 	// called in the goroutine of [Open], which waits for it. May be nil.
 	Progress func(done, all int64) `yaml:"-"`
+
+	// Fence, if it is set, says that other daemons write to the database, too, which needs a URL. It is
+	// called for each room to which a transaction adds events, except for those about who there is, people
+	// and agents, and has the transaction fail unless the room is this daemon's. Nobody else may
+	// add to the room before the transaction has ended.
+	Fence func(ctx context.Context, tx *sql.Tx, room earshot.RoomID) error `yaml:"-"`
 
 	// partition is how many sequences share a tag in the index of words; zero means the default.
 	partition int64

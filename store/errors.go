@@ -28,6 +28,9 @@ var (
 	// ErrTaken says that another event already has the ID of this one.
 	ErrTaken = edit.ErrTaken
 
+	// ErrFenced says that the room of an event is another daemon's by now. Nothing of the call was kept.
+	ErrFenced = errors.New("the room is another daemon's")
+
 	// ErrClosed says that the store was closed first. Nothing was kept.
 	ErrClosed = errors.New("the journal is closed")
 )

@@ -101,6 +101,9 @@ func (s *Store) forgetSome(ctx context.Context, all []SelectedEvent, within time
 		if len(gone) == 0 {
 			return false, nil
 		}
+		if err := s.others.tell(ctx, tx, gone); err != nil {
+			return false, err
+		}
 		return true, journal.MarkTraces(ctx, tx)
 	})
 	return gone, done, err

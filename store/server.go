@@ -15,7 +15,8 @@ import (
 )
 
 // openServer opens the journal in a database of PostgreSQL. The directory is locked already, for what
-// others keep there; the connection that writes has the lock of the database.
+// others keep there; the connection that writes has the lock of the database. Of several daemons that share
+// it, one at a time brings the tables up to date.
 func (s *Store) openServer(ctx context.Context, c Config) error {
 	server, err := postgres.NewConnector(c.URL.Reveal())
 	if err != nil {
@@ -23,8 +24,11 @@ func (s *Store) openServer(ctx context.Context, c Config) error {
 	}
 	s.archive.server = server
 	s.views.Index.Server = true
-	db := server.OpenWriter()
+	db := server.OpenWriter(s.others != nil)
 	err = s.views.CheckNames()
+	if err == nil && s.others != nil {
+		err = s.others.hold(ctx, db)
+	}
 	if err == nil {
 		err = postgres.Install(ctx, db)
 	}
@@ -33,6 +37,9 @@ func (s *Store) openServer(ctx context.Context, c Config) error {
 	}
 	if err == nil {
 		err = s.views.Refresh(ctx, db, s.archive.log, s.progress)
+	}
+	if err == nil && s.others != nil {
+		err = s.others.begin(ctx, db)
 	}
 	if err != nil {
 		if ctx.Err() != nil {
@@ -76,6 +83,8 @@ func (a *Archive) explain(err error) error {
 	switch e, is := errors.AsType[*postgres.Error](err); {
 	case errors.Is(err, postgres.ErrOwned):
 		return &ErrLocked{Directory: a.name()}
+	case is && e.SQLState() == fencedState:
+		return fmt.Errorf("%w (the database says so)", ErrFenced)
 	case errors.Is(err, journal.ErrAltered):
 		return fmt.Errorf("%w: %s: restore it with the tools of PostgreSQL: %w", ErrDamaged, a.name(), err)
 	case errors.Is(err, driver.ErrBadConn):
@@ -107,8 +116,8 @@ func (s *Store) vacuum(ctx context.Context) error {
 const askAgain = time.Second
 
 // wasKept reports whether an event was kept in a commit in which the connection was lost, as why says. It
-// asks on the connection that writes: when that has the lock of the database, the lost one can commit
-// nothing any more. It returns why if the event was not kept, and an [ErrInDoubt] if ctx ends first.
+// asks on the connection that writes: when that has the lock of the database, the lost one was ended and can
+// commit nothing any more. It returns why if the event was not kept, and an [ErrInDoubt] if ctx ends first.
 func (s *Store) wasKept(ctx context.Context, id earshot.EventID, why error) (is bool, err error) {
 	for {
 		err = s.write.whole(ctx, func(ctx context.Context, tx *sql.Tx) (_ bool, err error) {

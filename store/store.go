@@ -67,6 +67,7 @@ type Store struct {
 	mended    bool        // the file was mended since it was opened; owned by the writer
 	check     check
 	cleaning  stopwatch
+	others    *others      // nil if nobody else writes
 	changed   atomic.Int64 // when the journal last grew, in nanoseconds since 1970
 
 	mu    sync.Mutex
@@ -123,6 +124,9 @@ func newStore(ctx context.Context, c Config, l *lock) *Store {
 	if c.NewID == nil {
 		s.editor.NewID = newIDs(s.now)
 	}
+	if c.Fence != nil {
+		s.others = newOthers(c.Fence)
+	}
 	s.overheard = retention.NewOverheard(s.editor, c.Heeded, c.Unheeded)
 	path := filepath.Join(c.Directory, journal.FileName)
 	s.archive = &Archive{path: path, log: log, index: s.views.Index, damage: s.damaged}
@@ -169,6 +173,9 @@ func (s *Store) start(ctx context.Context, db, readers *sql.DB) {
 	s.write = &writer{
 		db: db, path: s.archive.path, explain: s.archive.explain, requests: make(chan *request), broken: make(chan error, 1), quit: make(chan struct{}),
 		work: s.views.Index.Work, owes: s.views.Index.NeedsMerge, owed: s.mergeIndex, doubt: s.doubt, mend: s.mend, ended: s.ended, took: s.took,
+	}
+	if s.others != nil {
+		s.write.begin, s.write.end = s.beginShared, s.others.end
 	}
 	s.doubt(false)
 	always := context.WithoutCancel(ctx)
@@ -273,6 +280,9 @@ func (s *Store) Do(ctx context.Context, decide func(earshot.View) ([]earshot.Eve
 		}()
 		fresh = nil
 		events, err := decide(view{tx})
+		if err == nil && s.others != nil {
+			err = errors.Join(s.others.check(ctx, tx, events), s.editor.Read(ctx, tx)) // which has the database say what it thinks of the fences
+		}
 		if err != nil {
 			return false, err
 		}
@@ -287,6 +297,7 @@ func (s *Store) Do(ctx context.Context, decide func(earshot.View) ([]earshot.Eve
 				fresh = append(fresh, stored[i])
 			}
 		}
+		s.others.adds(fresh)
 		return len(fresh) > 0, nil
 	})
 	if errors.Is(err, postgres.ErrLost) && len(fresh) > 0 { // perhaps in the commit
@@ -296,6 +307,7 @@ func (s *Store) Do(ctx context.Context, decide func(earshot.View) ([]earshot.Eve
 		}
 	}
 	if err != nil {
+		s.others.failed(fresh)
 		return nil, err
 	}
 	if s.meter != nil {

@@ -68,6 +68,10 @@ type writer struct {
 	owes func() bool
 	owed step
 
+	// begin and end are called at the beginning and the end of each transaction; nil if nobody else writes.
+	begin func(ctx context.Context, tx *sql.Tx) error
+	end   func(ctx context.Context, tx *sql.Tx, changed bool) error
+
 	// took receives how long each transaction took, or why it failed.
 	took func(time.Duration, error)
 
@@ -251,6 +255,11 @@ func (w *writer) transact(ctx context.Context, batch []*request) (n int, err err
 		return len(batch), err
 	}
 	defer tx.Rollback()
+	if w.begin != nil {
+		if err := w.begin(ctx, tx); err != nil {
+			return len(batch), err
+		}
+	}
 	if len(batch) == 1 {
 		return 1, w.alone(ctx, tx, batch[0])
 	}
@@ -259,7 +268,18 @@ func (w *writer) transact(ctx context.Context, batch []*request) (n int, err err
 			return len(batch), err
 		}
 	}
-	return n, tx.Commit()
+	return n, w.finish(ctx, tx, batch[:n])
+}
+
+// finish commits a transaction with some steps.
+func (w *writer) finish(ctx context.Context, tx *sql.Tx, batch []*request) error {
+	if w.end != nil {
+		changed, _ := summary(batch)
+		if err := w.end(ctx, tx, changed); err != nil {
+			return err
+		}
+	}
+	return tx.Commit()
 }
 
 // alone performs the only step of a transaction. It needs no savepoint, because there is nothing
@@ -274,7 +294,7 @@ func (w *writer) alone(ctx context.Context, tx *sql.Tx, r *request) error {
 		r.err = w.explain(err)
 		return nil
 	}
-	return tx.Commit()
+	return w.finish(ctx, tx, []*request{r})
 }
 
 // try performs one step, or rolls it back. An error applies to the whole transaction, which SQLite

@@ -127,6 +127,7 @@ func (s *server) options(users []natsserver.User) (*nats.Options, error) {
 		}})
 	}
 	if c := s.start.Cluster; c != nil {
+		o.ReconnectErrorReports = nats.DEFAULT_CONNECT_ERROR_REPORTS // not at every attempt that another is away
 		o.Cluster = nats.ClusterOpts{Name: c.Name, TLSConfig: s.neighbour, TLSTimeout: handshake.Seconds(), NoAdvertise: true}
 		if o.Cluster.Host, o.Cluster.Port, err = split(c.Listen); err != nil {
 			return nil, err

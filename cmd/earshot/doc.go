@@ -246,8 +246,9 @@
 // machines say to each other over it: to the hub a satellite is a helper that runs elsewhere.
 // [earshot/satellite/hub] is the hub's side, [earshot/satellite/client] the other machine's, and
 // [earshot/satellite/pairing] knows who is paired, in a file of [earshot/internal/keyfile], as
-// tokens are. [earshot/cluster] will have several daemons share rooms; none uses it yet, and
-// [earshot/internal/testkit/history] checks what clients saw of them. Tests of all this cut and delay
+// tokens are. Several daemons can share one database and the rooms: [earshot/cluster] says by leases
+// who has which, daemon/cluster.go runs them, and daemon/follow.go has what is in memory follow what the others
+// put on record; [earshot/internal/testkit/history] checks what clients saw of them. Tests of all this cut and delay
 // a network of [earshot/internal/testkit/netlab].
 //
 // # The whole

@@ -142,7 +142,9 @@ func TestAloudSatellite(t *testing.T) {
 	d := p.daemon()
 	t.Cleanup(func() {
 		if t.Failed() {
-			t.Logf("the daemon said:\n%s%s", d.out.String(), p.log())
+			shown := p.earshot(nil, "history", "-n", "100").out
+			status := p.earshot(nil, "status").out
+			t.Logf("the daemon said:\n%s%s\nand history has\n%s\nand status\n%s", d.out.String(), p.log(), shown, status)
 		}
 	})
 	code := p.earshot(nil, "pair", "kitchen", "--room", "den").out
@@ -161,7 +163,7 @@ func TestAloudSatellite(t *testing.T) {
 		return err == nil && in >= 1 && out >= 1
 	})
 	recording := p.records()
-	p.says(bob, "earshot, what is the weather like today")
+	p.asks(bob, "earshot, what is the weather like today", recording)
 	reply := p.replied(1)[0]
 	if reply.Outcome != earshot.Completed || reply.Delivered() != "It is warm and dry today." {
 		t.Errorf("the reply was %s, and %q was heard of it", reply.Outcome, string(reply.Delivered()))
@@ -172,8 +174,8 @@ func TestAloudSatellite(t *testing.T) {
 			t.Errorf("it was heard in %s, via %s, from %+v", e.Room, e.Via, e.From)
 		}
 	}
-	if said := string(p.heard(1)[0].Text); wrong(said, "earshot what is the weather like today") > 3 {
-		t.Errorf("understood was %q", said)
+	if heard := p.heard(1); wrong(string(heard[len(heard)-1].Text), "earshot what is the weather like today") > 3 {
+		t.Errorf("understood was %q", string(heard[len(heard)-1].Text))
 	}
 
 	f.Process.Signal(syscall.SIGUSR1)

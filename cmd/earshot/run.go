@@ -29,7 +29,6 @@ import (
 	"earshot/internal/logfile"
 	"earshot/internal/power"
 	"earshot/internal/sdnotify"
-	"earshot/participants"
 	"earshot/providers"
 	"earshot/server"
 	"earshot/store"
@@ -208,7 +207,7 @@ func (a *app) open(d *daemon.Daemon, looks []probe.Engine, senses []probe.Findin
 	findings = append(findings, probe.Privacy(d.Config(), unused))
 	findings = append(append(findings, api...), probe.AgentFindings(d.Agents())...)
 	w := a.greeted()
-	fmt.Fprintf(w, "%s is running.\n\n", d.People().Name(participants.Agent))
+	fmt.Fprintf(w, "%s is running.\n\n", d.Config().Executive.Name)
 	probe.PrintFindings(w, probe.Brief(findings))
 	if len(looks) > 0 && !slices.ContainsFunc(looks, func(l probe.Engine) bool { return l.Works }) {
 		l := looks[0] // who asks something is told again, in the words of then

@@ -31,6 +31,7 @@ type RegistryBuilder struct {
 	Account earshot.Handle // of the person who owns this account
 	Name    string         // the name of the account
 	Record  func(context.Context, earshot.ParticipantID, earshot.Actor) error
+	Exclude func(context.Context) (release func(), err error) // see [participants.Setup]; may be nil
 	NewID   func() earshot.EventID
 	Book    *agents.Directory // of the agents; nil if none was written yet
 }
@@ -40,7 +41,7 @@ type RegistryBuilder struct {
 func (c RegistryBuilder) Build(ctx context.Context, journal func(earshot.Audience) *store.Reader) (*participants.Registry, error) {
 	s := participants.Setup{
 		Account: c.Account, AccountName: c.Name, Actors: c.ExternalActors, Agents: c.agents(),
-		Record: c.Record, Now: time.Now, NewID: c.NewID, Operators: c.operators(), Keeps: hasToken(c.Config),
+		Record: c.Record, Exclude: c.Exclude, Now: time.Now, NewID: c.NewID, Operators: c.operators(), Keeps: hasToken(c.Config),
 	}
 	if c.Book != nil {
 		s.Label = c.Book.Label
@@ -129,16 +130,17 @@ func (c RegistryBuilder) agents() []participants.Participant {
 	return all
 }
 
-// OpenAgents returns the directory of the agents of cfg, which is stored in s.
+// OpenAgents returns the directory of the agents of cfg, which is stored in s. Of several daemons
+// the one that has the desk brings it in step with cfg.
 func OpenAgents(ctx context.Context, cfg *config.Config, s *store.Store, newID func() earshot.EventID) (*agents.Directory, error) {
-	set := AgentSetup(cfg)
+	set := AgentSetup(cfg, cfg.Cluster.Name == "")
 	set.Journal, set.Now, set.NewID = s, time.Now, newID
 	return agents.Open(ctx, set)
 }
 
-// AgentSetup returns the settings of cfg for agents.
-func AgentSetup(cfg *config.Config) agents.Setup {
-	set := agents.Setup{Main: MainAgent(cfg), Config: cfg.Agents, Actors: cfg.ExternalActors, Engines: cfg.Executive.LLM.Names()}
+// AgentSetup returns the settings of cfg for agents; home says that this daemon makes those of cfg.
+func AgentSetup(cfg *config.Config, home bool) agents.Setup {
+	set := agents.Setup{Follows: !home, Main: MainAgent(cfg), Config: cfg.Agents, Actors: cfg.ExternalActors, Engines: cfg.Executive.LLM.Names()}
 	for _, r := range cfg.Rooms.All() {
 		set.Rooms = append(set.Rooms, r.ID)
 	}

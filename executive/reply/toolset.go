@@ -91,10 +91,10 @@ func (t *ToolTurn) For(q *question.Question, by *ToolContext, a earshot.Audience
 
 // Loop returns the model m as the agent uses it, with its tools.
 func (c *ToolContext) Loop(set executive.Config, m llm.Service) *tool.Loop {
-	return &tool.Loop{Model: m, Tools: c.Table(set), Scope: c.scope(), Confirmed: c.Question.Confirmed, Used: c.used}
+	return &tool.Loop{Model: m, Tools: c.Table(set), Scope: c.scope, Confirmed: c.Question.Confirmed, Used: c.used}
 }
 
-// scope says for whom tools are used.
+// scope says for whom the next tool is used.
 func (c *ToolContext) scope() tool.Scope {
 	return tool.Scope{
 		Agent: c.Agent.ID, Home: c.Home, Room: c.Room, Turn: c.ID, About: c.Question.Message.ID,

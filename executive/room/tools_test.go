@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -116,6 +117,34 @@ func TestATool(t *testing.T) {
 		}
 		if shown := h.console.Shown(); !slices.ContainsFunc(shown, func(e earshot.Event) bool { return e.ID == use.ID }) {
 			t.Error("nobody was shown what it did")
+		}
+	})
+}
+
+// TestResultNarrowsWhatFollows: what a tool keeps may have words of what an earlier one of the same turn has
+// found, so nobody else may see it.
+func TestResultNarrowsWhatFollows(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		found := earshot.Visibility{Scope: earshot.Private, Members: []earshot.ParticipantID{participants.Owner}}
+		h, s := newHouse(), &shelf{holds: tool.Answer{Text: "milk", Visibility: found}}
+		var kept []earshot.Visibility
+		h.tools = append(s.table(), tool.Tool{
+			Tool: llm.Tool{Name: "write_file", Parameters: json.RawMessage(`{"type":"object"}`)}, Needs: participants.UseTools,
+			Do: func(_ context.Context, scope tool.Scope, _ json.RawMessage) (tool.Answer, error) {
+				kept = append(kept, scope.Visibility)
+				return tool.Answer{Text: "It is written."}, nil
+			},
+		})
+		h.model.Rules = []llmtest.Rule{
+			{When: "list", Calls: []llm.Call{{Tool: "write_file"}, {Tool: "read_file"}, {Tool: "write_file"}}},
+			after("", "", "Done."),
+		}
+		h.open(t.Context())
+		h.say(t, "what is on my list?")
+		time.Sleep(time.Second)
+		h.stop()
+		if len(kept) != 2 || kept[0].Scope != earshot.Public || !reflect.DeepEqual(kept[1], found) {
+			t.Errorf("what is kept can be seen by %+v", kept)
 		}
 	})
 }

@@ -144,7 +144,7 @@ func (r *Runner) set(ctx context.Context, by participants.Participant, e earshot
 	if _, err := r.order(Entry{Schedule: s, Event: e, For: by.Reader()}, t.Next(r.Now())); err != nil { // who may not have it done hears so at once
 		return err
 	}
-	defer r.wake()
+	defer r.Wake()
 	return r.Keep(ctx, e)
 }
 
@@ -206,7 +206,7 @@ func (r *Runner) change(ctx context.Context, e Entry, verb string) (string, erro
 	case "resume":
 		act, said = earshot.ScheduleResumed, "It goes on."
 	}
-	defer r.wake()
+	defer r.Wake()
 	return said, r.Keep(ctx, r.event(e, earshot.Schedule{Act: act, Of: e.Event.ID}))
 }
 

@@ -28,7 +28,7 @@ type Tasks interface {
 // look is how often the clock is looked at while there are schedules: it may be set, or the machine may sleep.
 const look = time.Minute
 
-// A Runner has schedules run when they are due. All exported fields are required. Its methods but Run are
+// A Runner has schedules run when they are due. All exported fields but Here are required. Its methods but Run are
 // safe for concurrent use.
 type Runner struct {
 	Journal interface {
@@ -40,6 +40,7 @@ type Runner struct {
 	Person     func(earshot.ParticipantID) (participants.Participant, bool)
 	Main       func(earshot.RoomID) earshot.ParticipantID // the main agent of a room
 	EndWorkers func(ctx context.Context, kind earshot.PathKind, works func(earshot.Path) bool)
+	Here       func(earshot.RoomID) bool                        // no other daemon has a room; nil if there is no other
 	Keep       func(ctx context.Context, e earshot.Event) error // has a room put an event on record
 	NewID      func() earshot.EventID
 	Now        func() time.Time
@@ -49,7 +50,8 @@ type Runner struct {
 	states map[earshot.EventID]RunState // of Run alone
 }
 
-func (r *Runner) wake() {
+// Wake has the runner read the schedules again. It never blocks.
+func (r *Runner) Wake() {
 	select {
 	case r.Woken <- struct{}{}:
 	default:
@@ -86,6 +88,9 @@ func (r *Runner) turn(ctx context.Context) (again time.Time, err error) {
 	}
 	states := make(map[earshot.EventID]RunState)
 	for _, e := range all {
+		if r.Here != nil && !r.Here(e.Event.Room) {
+			continue
+		}
 		t, bad := NewTimetable(e.Spec, e.Zone) // the machine may have lost a zone
 		var d Action
 		if bad == nil && r.Settings().Enabled {

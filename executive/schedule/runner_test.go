@@ -359,7 +359,7 @@ func pass(t *testing.T, missed, overlap, left string, prepare func(*house), came
 			dead := h
 			h = newHouse(t, left, 1000)
 			h.change(func() { h.wrong, h.runs, h.evening = dead.wrong, dead.runs, true })
-			h.wake()
+			h.Wake()
 			synctest.Wait()
 		}
 	}

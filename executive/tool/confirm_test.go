@@ -110,7 +110,7 @@ func TestHeld(t *testing.T) {
 			if by != tt.by || (o.Held != nil) != strings.Contains(o.Told, "/confirm") {
 				t.Errorf("it can be confirmed by %q: %s", by, o.Told)
 			}
-			l := &tool.Loop{Model: &llmtest.Script{}, Tools: table, Scope: s}
+			l := &tool.Loop{Model: &llmtest.Script{}, Tools: table, Scope: func() tool.Scope { return s }}
 			if got := len(l.Request(new(llm.Request)).Tools) > 0; got != tt.offered {
 				t.Errorf("it is offered: %v", got)
 			}
@@ -125,8 +125,9 @@ func TestConfirmedIsDoneOnce(t *testing.T) {
 		{Result: result("ok"), Replies: []llmtest.Reply{{Text: " "}, {Text: "Here it is."}}},
 	}}
 	var used []earshot.Use
+	s := scope(ann, bob)
 	l := &tool.Loop{
-		Model: model, Tools: tool.Table{row("read", participants.UseTools, "ok")}, Scope: scope(ann, bob),
+		Model: model, Tools: tool.Table{row("read", participants.UseTools, "ok")}, Scope: func() tool.Scope { return s },
 		Confirmed: &tool.ConfirmedCall{Call: call("read", `{"path":"a"}`), By: ann},
 		Used:      func(_ context.Context, o tool.Outcome) { used = append(used, o.Use) },
 	}

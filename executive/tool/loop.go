@@ -26,7 +26,10 @@ import (
 type Loop struct {
 	Model llm.Service
 	Tools Table
-	Scope Scope
+
+	// Scope is for whom the next tool is used. What is kept of a call may have words of the results of
+	// those before, so it is asked for again after each.
+	Scope func() Scope
 
 	// Confirmed, if set, is carried out before the model is asked: somebody has confirmed it.
 	Confirmed *ConfirmedCall
@@ -67,9 +70,12 @@ func (l *Loop) Stream(ctx context.Context, req *llm.Request) iter.Seq2[llm.Delta
 	return func(yield func(llm.Delta, error) bool) {
 		if c := l.Confirmed; c != nil {
 			l.Confirmed = nil // only once
-			s := l.Scope
-			s.Askers, s.Asked = []participants.Participant{c.By}, nil
-			if l.do(ctx, s, c.By.ID, c.Call); ctx.Err() != nil {
+			of := func() Scope {
+				s := l.Scope()
+				s.Askers, s.Asked = []participants.Participant{c.By}, nil
+				return s
+			}
+			if l.do(ctx, of, c.By.ID, c.Call); ctx.Err() != nil {
 				yield(llm.Delta{}, context.Cause(ctx))
 				return
 			}
@@ -101,7 +107,7 @@ func (l *Loop) Stream(ctx context.Context, req *llm.Request) iter.Seq2[llm.Delta
 // Request returns the next request to the model, for a reply to req.
 func (l *Loop) Request(req *llm.Request) *llm.Request {
 	r := *req
-	r.Tools = l.Tools.offered(l.Scope)
+	r.Tools = l.Tools.offered(l.Scope())
 	r.Messages = slices.Concat(req.Messages, l.behind)
 	if l.over {
 		r.Tools = nil
@@ -170,7 +176,7 @@ func (l *Loop) pass(d llm.Delta, yield func(llm.Delta, error) bool) bool {
 
 // do carries out the model's calls, in a scope, and adds the results to the request. by is who has
 // confirmed them, if anybody had to.
-func (l *Loop) do(ctx context.Context, s Scope, by earshot.ParticipantID, calls ...llm.Call) {
+func (l *Loop) do(ctx context.Context, of func() Scope, by earshot.ParticipantID, calls ...llm.Call) {
 	called := make([]llm.Call, len(calls))
 	for i, c := range calls {
 		if !json.Valid(c.Arguments) {
@@ -184,7 +190,7 @@ func (l *Loop) do(ctx context.Context, s Scope, by earshot.ParticipantID, calls 
 		if ctx.Err() != nil { // somebody has cut in, perhaps just as the call was made
 			return
 		}
-		o := l.Tools.Do(ctx, s, c)
+		o := l.Tools.Do(ctx, of(), c)
 		o.Use.By = by
 		if l.Used != nil {
 			l.Used(ctx, o)
@@ -194,7 +200,7 @@ func (l *Loop) do(ctx context.Context, s Scope, by earshot.ParticipantID, calls 
 	if len(l.said) > 0 {
 		l.apart = "\n\n"
 	}
-	l.over = !l.Scope.Budget.round()
+	l.over = !l.Scope().Budget.round()
 }
 
 // unseen is what a model is told that requested a picture and does not accept pictures.

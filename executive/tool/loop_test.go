@@ -25,7 +25,7 @@ func result(part string) *string { return &part }
 
 // hear runs one reply and returns the words, how it ended and the used tools.
 func hear(ctx context.Context, model llm.Service, s tool.Scope, table tool.Table) (said string, done *llm.Done, used []string, err error) {
-	l := &tool.Loop{Model: model, Tools: table, Scope: s, Used: func(_ context.Context, o tool.Outcome) {
+	l := &tool.Loop{Model: model, Tools: table, Scope: func() tool.Scope { return s }, Used: func(_ context.Context, o tool.Outcome) {
 		used = append(used, fmt.Sprintf("%s %v", o.Use.Tool, o.Use.Refused))
 	}}
 	req := &llm.Request{Messages: []llm.Message{{Role: llm.User, Text: "[FROM: ann] please"}}}
@@ -251,8 +251,8 @@ func TestASecondStreamGoesOn(t *testing.T) {
 		{When: "please", Calls: []llm.Call{call("read", `{}`)}},
 		{Result: result("ok"), Replies: []llmtest.Reply{{Text: " "}, {Text: "Here it is."}}},
 	}}
-	calls := 0
-	l := &tool.Loop{Model: model, Tools: tool.Table{row("read", "", "ok")}, Scope: scope(ann), Used: func(context.Context, tool.Outcome) { calls++ }}
+	calls, s := 0, scope(ann)
+	l := &tool.Loop{Model: model, Tools: tool.Table{row("read", "", "ok")}, Scope: func() tool.Scope { return s }, Used: func(context.Context, tool.Outcome) { calls++ }}
 	req, said := &llm.Request{Messages: []llm.Message{{Role: llm.User, Text: "please"}}}, ""
 	for range 2 {
 		for d := range l.Stream(t.Context(), req) {
@@ -309,7 +309,7 @@ func BenchmarkLoop(b *testing.B) {
 			for b.Loop() {
 				var model llm.Service = tokens(512)
 				if loop {
-					model = &tool.Loop{Model: model, Tools: table, Scope: s}
+					model = &tool.Loop{Model: model, Tools: table, Scope: func() tool.Scope { return s }}
 				}
 				for d := range model.Stream(b.Context(), req) {
 					n += len(d.Text)

@@ -57,7 +57,7 @@ var may = map[string]string{
 	"internal/codec":                 "internal/audio internal/helper",
 	"bus":                            "internal/field internal/mailbox",
 	"bus/...":                        "bus internal/atomicfile internal/field internal/helper internal/mailbox satellite", // whose rights it keeps
-	"cluster":                        "bus",
+	"cluster":                        "bus internal/atomicfile internal/field",
 	"internal/testkit/history":       "",
 	"satellite/...":                  ". bus internal/audio internal/codec internal/field internal/helper internal/mailbox internal/sound/... internal/supervise",
 	"satellite/pairing":              ". internal/field internal/keyfile satellite",
@@ -111,7 +111,7 @@ var may = map[string]string{
 	"server/...":                     ". api participants/... providers internal/atomicfile internal/keyfile internal/search", // for the senses of an attached terminal
 	"replay":                         ". config executive/... interrupt llm participants/... speakers internal/english internal/terminal internal/transcript",
 	"monitor/...":                    ". api interrupt participants/... executive/... providers server/... internal/search internal/terminal",
-	"config":                         ". api bus executive/... language participants/... speakers store server providers/... outlets/... models/... internal/atomicfile internal/logfile",
+	"config":                         ". api bus cluster executive/... language participants/... speakers store server providers/... outlets/... models/... internal/atomicfile internal/logfile",
 	"daemon":                         "./...",
 	"daemon/admin":                   ". api internal/english internal/terminal participants/... speakers executive/scene",
 	"daemon/cameras":                 ". api executive/... internal/helper internal/probe internal/redact models/see participants providers providers/webcam daemon/admin internal/atomicfile",
@@ -136,8 +136,8 @@ var tried = map[string]string{
 	"executive/task":      "store",
 	"executive/schedule":  "store",
 	"participants/agents": "store",
-	"cluster":             "internal/testkit/pgtest store/postgres",                                                                          // which has the leases
-	"store":               "executive/memory executive/remind executive/schedule executive/task internal/testkit/pgtest participants/agents", // whose tables it keeps
+	"cluster":             "internal/testkit/pgtest store/postgres",                                                                                  // which has the leases
+	"store":               "cluster executive/memory executive/remind executive/schedule executive/task internal/testkit/pgtest participants/agents", // whose tables it keeps
 
 	"satellite/client": "bus/nats bus/natsserver models/stt", // which carry its sessions, and seek names for it
 

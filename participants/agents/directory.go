@@ -30,6 +30,7 @@ type Viewer interface {
 // A Setup is what a directory starts from.
 type Setup struct {
 	Journal Journal
+	Follows bool // another daemon brings the journal in step with the configuration
 
 	Main   earshot.Profile     // the profile of the main agent
 	Config Config              // the section agents, already validated
@@ -177,6 +178,17 @@ func (b *Directory) event(by earshot.ParticipantID, a earshot.Agent) earshot.Eve
 		Author: by, Body: a,
 		Visibility: earshot.Visibility{Scope: earshot.Private, Members: []earshot.ParticipantID{cmp.Or(b.owner, participants.Owner)}},
 	}
+}
+
+// Take applies a change that another program has recorded in the same journal. It reports whether the
+// agent has a name, which the participant registry does not know yet.
+func (b *Directory) Take(a earshot.Agent) (named bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	was := b.live[a.Path]
+	b.take(a)
+	is := b.live[a.Path]
+	return was != nil && was.Name != "" || is != nil && is.Name != ""
 }
 
 // take applies a change. The caller holds mu.

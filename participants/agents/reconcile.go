@@ -28,6 +28,9 @@ func (b *Directory) reconcile(ctx context.Context) error {
 
 // plan returns what must change so that the directory matches the configuration.
 func (b *Directory) plan(ctx context.Context, v earshot.View) ([]earshot.Agent, error) {
+	if b.setup.Follows {
+		return nil, nil
+	}
 	p := reconciliation{Directory: b, view: v, looks: make(map[string]bool), kept: make(map[earshot.ParticipantID]bool)}
 	err := p.make(ctx)
 	return p.changes, err

@@ -95,8 +95,14 @@ const (
 	loudspeakerKey = "loudspeaker"
 )
 
-// joining is how long the hub may take to answer who joins.
-const joining = 5 * time.Second
+const (
+	// joining is how long the hub may take to answer who joins.
+	joining = 5 * time.Second
+
+	// askAgain is how often the request is repeated meanwhile: of several daemons the one that has the
+	// room answers, and it may be about to change.
+	askAgain = time.Second
+)
 
 // A Client is a satellite. Its methods may be called from any goroutine.
 type Client struct {
@@ -110,16 +116,17 @@ type Client struct {
 	mu      sync.Mutex
 	status  Status
 	muted   bool
-	unable  *sound.Fault    // why no microphone can be opened; nil if one can
-	missing map[string]bool // devices that could not be opened
-	session *session        // nil while there is none
-	device  *device         // nil while there is none
-	spotter Spotter         // nil without a session, and without names
-	mic     *capture        // nil while it is closed
-	heard   numbers         // of the microphone, or of the last one
-	last    chan struct{}   // closed when the last capture is over
-	output  uint32          // the number of the loudspeaker
-	playing uint32          // the number of the last speech
+	unable  *sound.Fault      // why no microphone can be opened; nil if one can
+	missing map[string]bool   // devices that could not be opened
+	session *session          // nil while there is none
+	device  *device           // nil while there is none
+	spotter Spotter           // nil without a session, and without names
+	mic     *capture          // nil while it is closed
+	heard   numbers           // of the microphone, or of the last one
+	last    chan struct{}     // closed when the last capture is over
+	output  uint32            // the number of the loudspeaker
+	fenced  satellite.Welcome // the last, if several daemons share the room
+	playing uint32            // the number of the last speech
 	box     outbox
 }
 
@@ -310,7 +317,13 @@ func (c *Client) ask(ctx context.Context) (w satellite.Welcome, err error) {
 	if err != nil {
 		return w, err
 	}
-	answer, err := c.bus.Request(ctx, satellite.JoinSubject(c.cfg.ID), request)
+	var answer []byte
+	for again := true; again; {
+		bounded, stop := context.WithTimeout(ctx, askAgain)
+		answer, err = c.bus.Request(bounded, satellite.JoinSubject(c.cfg.ID), request)
+		again = err != nil && bounded.Err() != nil && ctx.Err() == nil
+		stop()
+	}
 	switch {
 	case errors.Is(err, bus.ErrNobody):
 		return w, errors.New("no earshot that has satellites is on the bus")
@@ -319,6 +332,13 @@ func (c *Client) ask(ctx context.Context) (w satellite.Welcome, err error) {
 	case json.Unmarshal(answer, &w) != nil:
 		return w, errors.New("the answer of the hub cannot be read; update earshot on both machines")
 	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if w.Fence > 0 && w.Room == c.fenced.Room && w.Fence < c.fenced.Fence {
+		c.old.Add(1)
+		return w, errors.New("it was answered by a daemon that has lost the room to another one")
+	}
+	c.fenced = w
 	return w, w.Err()
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -528,5 +529,42 @@ func TestRefused(t *testing.T) {
 		if len(got) != 3 || !strings.Contains(got[1].Why, "is on the bus") || !strings.Contains(got[2].Why, "not paired; pair it") {
 			t.Errorf("%+v", got)
 		}
+	})
+}
+
+// TestEarlierOwner: a daemon that has lost the room to another one does not get its satellites back.
+func TestEarlierOwner(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var connected []bool
+		var why string
+		b := new(bus.Local)
+		c := client.New(client.Config{
+			ID: "kitchen", Connect: func(context.Context) (bus.Bus, error) { return b, nil }, Sound: helpertest.Dialer(sound.Helper, new(card).work), Media: helpertest.Dialer("media", encode),
+			Notice: func(earshot.Notice) {}, Changed: func(s client.Status) {
+				connected, why = append(connected, s.Connected), s.Why
+			},
+		})
+		ctx, cancel := context.WithCancel(t.Context())
+		var running sync.WaitGroup
+		running.Go(func() { c.Run(ctx) })
+		for n, tt := range []struct {
+			fence    int64
+			admitted bool
+		}{{5, true}, {4, false}, {5, true}, {6, true}, {0, true}, {1, true}} { // 0 is of a daemon that is alone
+			connected = nil
+			stop, err := b.Subscribe(ctx, satellite.JoinPattern, func(m bus.Message) {
+				m.Respond(fmt.Appendf(nil, `{"session": %d, "room": "the den", "fence": %d}`, n+1, tt.fence))
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(time.Minute)
+			stop()
+			if slices.Contains(connected, true) != tt.admitted || !tt.admitted && !strings.Contains(why, "lost the room") {
+				t.Errorf("%d: with the fence %d: connected %v, %s", n, tt.fence, connected, why)
+			}
+		}
+		cancel()
+		testkit.Finish(t, testkit.Patience, "the satellite ends", running.Wait)
 	})
 }

@@ -34,6 +34,9 @@ type Config struct {
 	// FollowUp returns for how long after a reply somebody may answer without a name.
 	FollowUp func() time.Duration
 
+	// Shared says that other hubs are on the bus, and have satellites that this one does not know.
+	Shared bool
+
 	// Dropped, if set, receives how many packets or messages were not used. It must not wait.
 	Dropped func(n int)
 }
@@ -88,6 +91,7 @@ func (h *Hub) join(m bus.Message) {
 	h.mu.Unlock()
 	var in satellite.Join
 	switch {
+	case s == nil && h.cfg.Shared: // it is another's
 	case s == nil:
 		answer(m.Respond, satellite.Welcome{Problem: "this satellite is not paired, or was removed", Cure: "on the machine of the hub: earshot pair NAME"})
 	case len(m.Data) > maxJoin || json.Unmarshal(m.Data, &in) != nil:

@@ -108,7 +108,8 @@ func (d *Editor) isAnyErased(ctx context.Context, tx *sql.Tx, ids []earshot.Even
 const maxKnown = 4096
 
 // known is what an editor knows of its journal without a query, for which a server would take a round
-// trip while somebody waits. Nobody else changes the journal.
+// trip while somebody waits. Nobody else changes the journal, unless several daemons share it: then each
+// transaction reads it.
 type known struct {
 	valid   bool
 	last    int64                    // the highest sequence
@@ -135,6 +136,12 @@ func (k *known) add(e earshot.Event) {
 		k.whole[e.ID] = true
 	}
 	k.last, k.highest = e.Sequence, max(k.highest, e.ID)
+}
+
+// Read reads again what is known of the journal, since somebody else may have changed it.
+func (d *Editor) Read(ctx context.Context, tx *sql.Tx) error {
+	d.known.valid = false
+	return d.known.read(ctx, tx)
 }
 
 // Forget has the editor read again what it knows of the journal: after a step that was undone, or

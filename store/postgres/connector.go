@@ -32,6 +32,9 @@ const (
 
 	// lockKey is the key of the lock by which a daemon owns the database: "earshot" in ASCII.
 	lockKey = 0x65617273686f74
+
+	// listenAgain is how often a listener looks by itself, and whether its connection is there.
+	listenAgain = 5 * time.Second
 )
 
 // A Connector makes connections to the database of a URL. It is safe for concurrent use.
@@ -39,7 +42,7 @@ type Connector struct {
 	Name string // of the database and its hosts, without the password
 
 	config  *pgconn.Config
-	owner   bool
+	lock    lockMode
 	reached atomic.Bool // there was a connection
 }
 
@@ -69,6 +72,15 @@ func NewConnector(url string) (*Connector, error) {
 	return &Connector{Name: fmt.Sprintf("the database %s on %s", config.Database, strings.Join(hosts, ", ")), config: config}, nil
 }
 
+// A lockMode says how a connection has the lock of the database.
+type lockMode int
+
+const (
+	unlocked lockMode = iota
+	exclusive
+	shared // with others that have it so
+)
+
 // OpenReaders returns the database for at most as many connections.
 func (c *Connector) OpenReaders(connections int) *sql.DB {
 	db := sql.OpenDB(c)
@@ -78,10 +90,40 @@ func (c *Connector) OpenReaders(connections int) *sql.DB {
 }
 
 // OpenWriter returns the database for the one connection that writes. It has the lock of the database,
-// so that whoever can write owns it.
-func (c *Connector) OpenWriter() *sql.DB {
-	w := &Connector{Name: c.Name, config: c.config, owner: true}
+// so that whoever can write owns it, unless several daemons share it.
+func (c *Connector) OpenWriter(share bool) *sql.DB {
+	w := &Connector{Name: c.Name, config: c.config, lock: exclusive}
+	if share {
+		w.lock = shared
+	}
 	return w.OpenReaders(1)
+}
+
+// Listen calls heard with what is notified on a channel, and with "" when it begins and every few seconds,
+// since something may have been missed, until the connection is lost or ctx ends.
+func (c *Connector) Listen(ctx context.Context, channel string, heard func(payload string)) error {
+	config := c.config.Copy()
+	config.OnNotification = func(_ *pgconn.PgConn, n *pgconn.Notification) { heard(n.Payload) }
+	pg, err := pgconn.ConnectConfig(ctx, config)
+	if err != nil {
+		return explain(ctx, err, true)
+	}
+	made := &conn{pg: pg, ctx: context.WithoutCancel(ctx)}
+	_, err = pg.Exec(ctx, "LISTEN "+channel).ReadAll()
+	for err == nil {
+		heard("")
+		bounded, cancel := context.WithTimeout(ctx, listenAgain)
+		for err == nil {
+			err = pg.WaitForNotification(bounded)
+		}
+		cancel()
+		if ctx.Err() == nil && bounded.Err() != nil {
+			bounded, cancel := context.WithTimeout(ctx, connectTimeout)
+			err = pg.Ping(bounded)
+			cancel()
+		}
+	}
+	return errors.Join(explain(ctx, err, true), made.Close())
 }
 
 // Driver implements [driver.Connector].
@@ -107,15 +149,15 @@ func (c *Connector) Connect(ctx context.Context) (driver.Conn, error) {
 	}
 }
 
-// connect makes a connection, and takes the lock if it is the owner's.
+// connect makes a connection, and takes the lock if it is to have it.
 func (c *Connector) connect(ctx context.Context) (driver.Conn, error) {
 	found, err := pgconn.ConnectConfig(ctx, c.config)
 	if err != nil {
 		return nil, explain(ctx, err, true)
 	}
 	made := &conn{pg: found, ctx: context.WithoutCancel(ctx), kept: map[string][]*statement{}}
-	if c.owner {
-		if err := lock(ctx, found); err != nil {
+	if c.lock != unlocked {
+		if err := lock(ctx, found, c.lock == shared); err != nil {
 			if !errors.Is(err, ErrOwned) {
 				err = explain(ctx, err, true)
 			}
@@ -127,10 +169,16 @@ func (c *Connector) connect(ctx context.Context) (driver.Conn, error) {
 
 // lock takes the lock of the database. A session of the same daemon whose end the server has not
 // noticed is ended first, so that nothing is committed there any more.
-func lock(ctx context.Context, c *pgconn.PgConn) error {
+func lock(ctx context.Context, c *pgconn.PgConn, share bool) error {
 	take := fmt.Sprintf("SELECT pg_try_advisory_lock(%d)", lockKey)
-	const end = `SELECT pg_terminate_backend(a.pid) FROM pg_locks l JOIN pg_stat_activity a ON a.pid = l.pid
+	const end = `SELECT pg_terminate_backend(a.pid, 5000) FROM pg_locks l JOIN pg_stat_activity a ON a.pid = l.pid
 		WHERE l.locktype = 'advisory' AND a.datname = current_database() AND a.application_name = current_setting('application_name') AND a.pid <> pg_backend_pid()`
+	if share { // the lock would be had beside it
+		take = fmt.Sprintf("SELECT pg_try_advisory_lock_shared(%d)", lockKey)
+		if ended := c.ExecParams(ctx, end, nil, nil, nil, nil).Read(); ended.Err != nil {
+			return ended.Err
+		}
+	}
 	for range lockAttempts {
 		got := c.ExecParams(ctx, take, nil, nil, nil, nil).Read()
 		if got.Err != nil || string(got.Rows[0][0]) == "t" {

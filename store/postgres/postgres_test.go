@@ -98,7 +98,7 @@ func connect(t *testing.T, url string) (*postgres.Connector, *sql.DB) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	db := c.OpenWriter()
+	db := c.OpenWriter(false)
 	t.Cleanup(func() { db.Close() })
 	if err := postgres.Install(t.Context(), db); err != nil {
 		t.Fatal(err)
@@ -231,7 +231,7 @@ func TestOneOwner(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	second := other.OpenWriter()
+	second := other.OpenWriter(false)
 	defer second.Close()
 	if err := second.PingContext(t.Context()); !errors.Is(err, postgres.ErrOwned) {
 		t.Errorf("a second daemon gets %v, want ErrOwned", err)

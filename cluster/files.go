@@ -1,0 +1,121 @@
+package cluster
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"time"
+
+	"earshot/internal/atomicfile"
+)
+
+// maxFile is how many bytes a file may have that members share.
+const maxFile = 1 << 20
+
+// Files keeps some small files the same at all members, such as those that say who is let in: whoever
+// changes one does it at any member, and nothing else has to know. The database has them, and a file that
+// is not there yet is the first member's. If a file is changed at two members within a second, the change
+// that comes second to the database is undone, which is logged.
+type Files struct {
+	DB    *sql.DB // that of [Leases]
+	Dir   string
+	Names []string
+	Log   *slog.Logger
+
+	known map[string]known
+}
+
+// known is a file as it was here and in the database.
+type known struct {
+	version int64
+	sum     [sha256.Size]byte
+}
+
+// Run has the files the same until ctx ends. It must not run twice at once.
+func (f *Files) Run(ctx context.Context) {
+	ticks := time.NewTicker(Every)
+	defer ticks.Stop()
+	failed := false
+	for {
+		select {
+		case <-ticks.C:
+		case <-ctx.Done():
+			return
+		}
+		err := f.Sync(ctx)
+		if err != nil && !failed && ctx.Err() == nil {
+			f.Log.Warn("the files that daemons share are not kept the same at present", "err", err)
+		}
+		failed = err != nil
+	}
+}
+
+// Sync makes the files the same once.
+func (f *Files) Sync(ctx context.Context) error {
+	if f.known == nil {
+		f.known = make(map[string]known)
+	}
+	for _, name := range f.Names {
+		if err := f.sync(ctx, name); err != nil {
+			return fmt.Errorf("sharing %s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+func (f *Files) sync(ctx context.Context, name string) error {
+	path, had := filepath.Join(f.Dir, name), f.known[name]
+	here, err := os.ReadFile(path)
+	missing := errors.Is(err, fs.ErrNotExist)
+	if err != nil && !missing {
+		return err
+	}
+	sum := sha256.Sum256(here)
+	changed := !missing && sum != had.sum
+	if len(here) > maxFile {
+		return fmt.Errorf("it has more than %d bytes", maxFile)
+	}
+	var version int64
+	switch err = f.DB.QueryRowContext(ctx, "SELECT version FROM shared_files WHERE name = ?", name).Scan(&version); {
+	case errors.Is(err, sql.ErrNoRows):
+		if !changed {
+			return nil
+		}
+	case err != nil:
+		return err
+	case version == had.version && !changed && !missing:
+		return nil
+	}
+	if changed && version == had.version {
+		err := f.DB.QueryRowContext(ctx, `INSERT INTO shared_files AS f (name, version, content) VALUES (?, 1, ?)
+			ON CONFLICT (name) DO UPDATE SET version = f.version + 1, content = excluded.content WHERE f.version = ? RETURNING version`,
+			name, here, had.version).Scan(&version)
+		if !errors.Is(err, sql.ErrNoRows) {
+			if err == nil {
+				f.known[name] = known{version, sum}
+			}
+			return err
+		}
+	}
+	var there []byte // another member was first
+	if err := f.DB.QueryRowContext(ctx, "SELECT version, content FROM shared_files WHERE name = ?", name).Scan(&version, &there); err != nil {
+		return err
+	}
+	if !bytes.Equal(there, here) {
+		if changed {
+			f.Log.Warn("a file that daemons share was changed elsewhere, too: the change here is undone", "file", name)
+		}
+		if err := atomicfile.Write(path, there); err != nil {
+			return err
+		}
+	}
+	f.known[name] = known{version, sha256.Sum256(there)}
+	return nil
+}

@@ -1,0 +1,357 @@
+package daemon
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"earshot"
+	"earshot/bus"
+	"earshot/cluster"
+	"earshot/config"
+	"earshot/daemon/access"
+	"earshot/executive"
+	"earshot/executive/room"
+	"earshot/store"
+	"earshot/store/postgres"
+)
+
+const (
+	// leaseConnections is how many connections to the database are for leases, and for what daemons decide
+	// together: what is appended must not keep them waiting.
+	leaseConnections = 6
+
+	// retryCluster is how long to wait when something that a cluster needs is not there.
+	retryCluster = time.Second
+)
+
+// A clusterMember is this daemon as one of several, each of which runs the rooms that it has a lease of.
+type clusterMember struct {
+	daemon *Daemon
+	member cluster.Member
+	db     *sql.DB // of the leases and the files
+	files  cluster.Files
+	drains atomic.Bool
+	ends   <-chan struct{} // closed when the program ends
+
+	mu   sync.Mutex
+	desk chan struct{} // closed when the desk comes or goes
+}
+
+// openCluster makes this daemon one of several, if it is to be, once the journal is open.
+func (d *Daemon) openCluster(ctx context.Context) error {
+	cfg := d.Config()
+	if cfg.Cluster.Name == "" {
+		return nil
+	}
+	server, err := postgres.NewConnector(cfg.Store.URL.Reveal())
+	if err != nil {
+		return err
+	}
+	c := &clusterMember{daemon: d, db: server.OpenReaders(leaseConnections), desk: make(chan struct{})}
+	leases, err := cluster.OpenLeases(ctx, c.db, cluster.NewID(cfg.Cluster.Name))
+	if err != nil {
+		return errors.Join(err, c.db.Close())
+	}
+	c.files = cluster.Files{DB: c.db, Dir: cfg.Store.Directory, Names: []string{busFile, "satellites.json", "tokens.json"}, Log: d.log}
+	if err = c.files.Sync(ctx); err == nil && cfg.Bus.Listen != "" {
+		if _, err = BusCertificate(cfg); err == nil { // which the first daemon makes, and the others get
+			err = c.files.Sync(ctx)
+		}
+	}
+	if err != nil {
+		return errors.Join(err, c.db.Close())
+	}
+	c.member = cluster.Member{Leases: leases, Build: d.options.Version, Log: d.log, Status: c.status, Serve: c.serve}
+	d.cluster = c
+	return nil
+}
+
+// isHome reports whether this daemon does what is done once for all, as the one that has the desk does.
+func (d *Daemon) isHome() bool {
+	_, here := d.rooms.now().find(earshot.Desk)
+	return here || d.cluster == nil
+}
+
+// deskRoom returns the room of this machine. While another daemon has it, that is one that does nothing:
+// what is reported there goes to the log.
+func (d *Daemon) deskRoom() *room.Room {
+	if c, here := d.rooms.now().find(earshot.Desk); here {
+		return c.Room
+	}
+	return d.desk
+}
+
+// listRooms returns the rooms that there are, here and at other daemons, the desk first.
+func (d *Daemon) listRooms() []executive.Room {
+	here := d.rooms.list()
+	if d.cluster == nil {
+		return here
+	}
+	all := d.Config().Rooms.All()
+	for _, is := range here {
+		if !slices.ContainsFunc(all, func(r executive.Room) bool { return r.ID == is.ID }) {
+			all = append(all, is)
+		}
+	}
+	return all
+}
+
+// fence implements [store.Config.Fence].
+func (d *Daemon) fence(ctx context.Context, tx *sql.Tx, room earshot.RoomID) error {
+	if d.cluster == nil { // the journal is being opened
+		return store.ErrFenced
+	}
+	lease := d.cluster.member.Lease(string(room))
+	if lease == nil {
+		return store.ErrFenced
+	}
+	err := cluster.CheckFence(ctx, tx, lease.Room, lease.Owner, lease.Fence)
+	if cluster.IsFenced(err) {
+		return store.ErrFenced
+	}
+	return err
+}
+
+// SetDrain says whether this daemon gives its rooms away and takes none.
+func (c *clusterMember) SetDrain(drains bool) { c.drains.Store(drains) }
+
+// run takes part in the cluster until ctx ends and all rooms have ended.
+func (c *clusterMember) run(ctx context.Context) {
+	c.ends = ctx.Done()
+	var sharing sync.WaitGroup
+	defer sharing.Wait()
+	sharing.Go(func() { c.files.Run(ctx) })
+	for ctx.Err() == nil {
+		err := c.daemon.bus.use(ctx, func(ctx context.Context, b bus.Bus) error {
+			c.member.Bus = b
+			return c.member.Run(ctx)
+		})
+		if ctx.Err() == nil {
+			c.daemon.log.Warn("other daemons cannot be heard of", "err", err)
+			pause(ctx, retryCluster)
+		}
+	}
+}
+
+func pause(ctx context.Context, d time.Duration) {
+	select {
+	case <-time.After(d):
+	case <-ctx.Done():
+	}
+}
+
+// status implements [cluster.Member.Status].
+func (c *clusterMember) status() cluster.Status {
+	cfg := c.daemon.Config()
+	s := cluster.Status{Senses: map[string]int{string(earshot.Desk): devicesOf(cfg)}, Load: machineLoad(), Drains: c.drains.Load()}
+	for _, is := range cfg.Rooms.All() {
+		s.Rooms = append(s.Rooms, string(is.ID))
+	}
+	return s
+}
+
+// devicesOf returns how many devices of this machine a configuration has at the desk.
+func devicesOf(cfg *config.Config) (n int) {
+	for _, has := range []bool{cfg.Providers.Microphone.Enabled, cfg.Outlets.Loudspeaker.Enabled} {
+		if has {
+			n++
+		}
+	}
+	return n + len(cfg.Providers.Webcam.List())
+}
+
+// machineLoad returns how much of the processors has been wanted in the last minute, from 0 to 1; 0 if
+// that is not known.
+func machineLoad() (load float64) {
+	if data, err := os.ReadFile("/proc/loadavg"); err == nil {
+		_, _ = fmt.Sscan(string(data), &load)
+	}
+	return min(load/float64(runtime.NumCPU()), 1)
+}
+
+// deskMode returns a mode that says whether the desk is here, and a channel that is closed when that
+// changes.
+func (c *clusterMember) deskMode() (earshot.Mode, <-chan struct{}) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.daemon.isHome() {
+		return earshot.Live, c.desk
+	}
+	return earshot.Paused, c.desk
+}
+
+// deskMoved has the parts that are at the desk follow it.
+func (c *clusterMember) deskMoved() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	close(c.desk)
+	c.desk = make(chan struct{})
+}
+
+// open returns the room of a channel, which becomes this daemon's.
+func (c *clusterMember) open(ctx context.Context, is executive.Room) (r roomEntry, err error) {
+	if _, err := c.member.Take(ctx, string(is.ID)); err != nil {
+		return r, fmt.Errorf("opening the room of %s: %w", is.Name, err)
+	}
+	open := false
+	await(ctx, longestRest, func() bool {
+		r, open = c.daemon.rooms.find(is.ID)
+		return open
+	})
+	if !open {
+		return r, fmt.Errorf("opening the room of %s: it does not begin", is.Name)
+	}
+	r.is.Name = is.Name
+	c.daemon.rooms.update(r.is)
+	return r, nil
+}
+
+// A leasedJournal is that of a room which may be another daemon's by now.
+type leasedJournal struct {
+	room.Journal
+	lease *cluster.Lease
+	lost  func()
+}
+
+// Append implements [room.Journal].
+func (j leasedJournal) Append(ctx context.Context, events ...earshot.Event) ([]earshot.Event, error) {
+	if !j.lease.Valid() {
+		return nil, store.ErrFenced
+	}
+	kept, err := j.Journal.Append(ctx, events...)
+	if errors.Is(err, store.ErrFenced) {
+		j.lost()
+	}
+	return kept, err
+}
+
+// serve implements [cluster.Member.Serve]: it runs a room.
+func (c *clusterMember) serve(ctx context.Context, lease *cluster.Lease) {
+	d := c.daemon
+	ctx, end := context.WithCancelCause(ctx)
+	defer end(nil)
+	is, configured := d.configuredRoom(earshot.RoomID(lease.Room))
+	d.awaitOthers(ctx)
+	r, err := roomEntry{}, error(nil)
+	if is.ID == earshot.Desk {
+		err = d.becomeHome(ctx)
+	}
+	if err == nil && !await(ctx, retryCluster, func() bool { return len(d.agents.In(is.ID)) > 0 }) {
+		err = errors.New("whoever has the desk has not made the agents yet")
+	}
+	if err == nil {
+		r, err = d.newRoomEntry(ctx, is, leasedJournal{d.store, lease, func() { end(cluster.ErrLost) }})
+	}
+	if err == nil {
+		r.roomRun = &roomRun{opened: !configured, shut: make(chan struct{})}
+		r.touch()
+		err = d.rooms.add(r)
+	}
+	if err != nil {
+		if ctx.Err() == nil {
+			d.log.Error("a room cannot begin here", "room", lease.Room, "err", err)
+		}
+		pause(ctx, retryCluster)
+		return
+	}
+	d.log.Info("a room is here now", "room", lease.Room, "fence", lease.Fence)
+	d.tasks.Wake()
+	d.schedules.Wake()
+	d.rebuild(satellitesSection) // which join where their room is
+	defer d.rebuild(satellitesSection)
+	if is.ID == earshot.Desk {
+		moveFaults(d.desk, r.Room, d.Audience())
+		c.deskMoved()
+		defer c.deskMoved()
+	}
+	select {
+	case <-ctx.Done():
+	case <-r.shut():
+	}
+	switch cause := context.Cause(ctx); {
+	case cause == nil: // it was closed
+	case errors.Is(cause, cluster.ErrLost):
+		d.rooms.remove(r)
+	case errors.Is(cause, cluster.ErrHandover) || !c.ending(): // another has it next, or the bus is another
+		r.Leave()
+		await(context.WithoutCancel(ctx), lastWords, func() bool { return !r.Speaking() || !lease.Valid() })
+		d.rooms.remove(r)
+	default: // all rooms end together
+		<-r.shut()
+	}
+	if is.ID == earshot.Desk {
+		moveFaults(r.Room, d.desk, d.Audience())
+	}
+	d.memory.Load(is.ID, nil, time.Now())
+	d.tasks.Wake()
+	d.log.Info("a room is here no more", "room", lease.Room, "why", context.Cause(ctx))
+}
+
+// awaitOthers returns when it is known here what other daemons had on record, such as who the people of a
+// room are. A room does not wait for that for long.
+func (d *Daemon) awaitOthers(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, retryCluster)
+	defer cancel()
+	if err := d.store.AwaitOthers(ctx); err != nil {
+		d.log.Warn("a room begins before it is known what other daemons have written", "err", err)
+	}
+}
+
+// ending reports whether the program ends.
+func (c *clusterMember) ending() bool {
+	select {
+	case <-c.ends:
+		return true
+	default:
+		return false
+	}
+}
+
+// configuredRoom returns a room of the configuration, or else that of a channel.
+func (d *Daemon) configuredRoom(id earshot.RoomID) (is executive.Room, configured bool) {
+	all := d.Config().Rooms.All()
+	if i := slices.IndexFunc(all, func(r executive.Room) bool { return r.ID == id }); i >= 0 {
+		return all[i], true
+	}
+	is, _ = d.gate.Channel(id)
+	return is, false
+}
+
+// newParkedDesk returns a room that stands in for the desk while another daemon has it.
+func (d *Daemon) newParkedDesk() *room.Room {
+	return room.New(room.Config{
+		ID: earshot.Desk, Settings: d.settings, People: d.people, Journal: d.store, Now: time.Now, NewID: d.id, Log: d.log.With("room", "desk elsewhere"),
+	})
+}
+
+// becomeHome does what is done once for all daemons, when the desk comes here.
+func (d *Daemon) becomeHome(ctx context.Context) error {
+	if err := d.agents.Reconfigure(ctx, access.AgentSetup(d.Config(), true)); err != nil {
+		return err
+	}
+	if err := d.reconfigurePeople(ctx, d.Config()); err != nil {
+		return err
+	}
+	if len(d.cluster.member.Members()) == 1 { // or they may work for a room elsewhere
+		if err := d.agents.Clear(ctx); err != nil {
+			return fmt.Errorf("ending the agents of interrupted tasks: %w", err)
+		}
+	}
+	return d.agents.EnsureSystem(ctx)
+}
+
+// moveFaults has another room know the faults of one that nobody looks at any more.
+func moveFaults(from, to *room.Room, a earshot.Audience) {
+	for _, n := range from.State(a).Faults {
+		to.Know(n)
+		from.Know(earshot.Notice{Key: n.Key, Over: true})
+	}
+}

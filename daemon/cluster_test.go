@@ -1,0 +1,482 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"earshot"
+	"earshot/bus"
+	"earshot/cluster"
+	"earshot/config"
+	"earshot/executive"
+	"earshot/internal/field"
+	"earshot/internal/testkit"
+	"earshot/internal/testkit/pgtest"
+	"earshot/llm"
+	"earshot/participants"
+)
+
+// A relay is one daemon's way to the database. It can be cut.
+type relay struct {
+	dir, to string
+
+	mu       sync.Mutex
+	listener net.Listener // nil while it is cut
+	open     map[net.Conn]bool
+	running  sync.WaitGroup
+}
+
+func newRelay(t *testing.T, server *pgtest.Server) *relay {
+	dir, err := os.MkdirTemp("", "relay")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &relay{dir: dir, to: filepath.Join(server.Dir, ".s.PGSQL.5432"), open: make(map[net.Conn]bool)}
+	r.resume(t)
+	t.Cleanup(func() {
+		r.cut()
+		testkit.Finish(t, testkit.Patience, "the connections", r.running.Wait)
+		os.RemoveAll(dir)
+	})
+	return r
+}
+
+func (r *relay) resume(t *testing.T) {
+	l, err := net.Listen("unix", filepath.Join(r.dir, ".s.PGSQL.5432"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.listener = l
+	r.running.Go(func() {
+		for {
+			from, err := l.Accept()
+			if err != nil {
+				return
+			}
+			r.running.Go(func() { r.pass(from) })
+		}
+	})
+}
+
+func (r *relay) pass(from net.Conn) {
+	to, err := net.Dial("unix", r.to)
+	if err != nil {
+		from.Close()
+		return
+	}
+	r.mu.Lock()
+	if r.open[from], r.open[to] = true, true; r.listener == nil {
+		from.Close()
+		to.Close()
+	}
+	r.mu.Unlock()
+	var both sync.WaitGroup
+	for _, way := range [][2]net.Conn{{from, to}, {to, from}} {
+		both.Go(func() {
+			_, _ = io.Copy(way[0], way[1])
+			from.Close()
+			to.Close()
+		})
+	}
+	both.Wait()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.open, from)
+	delete(r.open, to)
+}
+
+func (r *relay) cut() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.listener != nil {
+		r.listener.Close()
+		r.listener = nil
+	}
+	for c := range r.open {
+		c.Close()
+	}
+}
+
+// A line is one daemon's way to the bus.
+type line struct {
+	bus.Bus
+	cut atomic.Bool
+}
+
+func (l *line) Publish(subject string, data []byte) error {
+	if l.cut.Load() {
+		return bus.ErrFull
+	}
+	return l.Bus.Publish(subject, data)
+}
+
+// A sharer is one of several daemons.
+type sharer struct {
+	*Daemon
+	t      *testing.T
+	relay  *relay
+	line   line
+	atDesk atomic.Bool // a part that is at the desk runs
+	stop   context.CancelFunc
+	ended  chan struct{}
+}
+
+// counts is a script for a model that says something long.
+const counts = "reply: \"All is well.\"\nrules:\n- {when: count, reply: \"one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen twenty\"}\n"
+
+// A sharedHouse is daemons that share a database and a bus.
+type sharedHouse struct {
+	t      *testing.T
+	server *pgtest.Server
+	url    string
+	bus    bus.Local
+}
+
+// join starts a daemon.
+func (h *sharedHouse) join(name string) *sharer {
+	h.t.Helper()
+	dir := h.t.TempDir()
+	s := &sharer{t: h.t, relay: newRelay(h.t, h.server), ended: make(chan struct{})}
+	s.line.Bus = &h.bus
+	cfg := config.Default()
+	cfg.Store.Directory = filepath.Join(dir, "journal")
+	cfg.Store.URL = field.Secret(pgtest.URL(databaseOf(h.url), &pgtest.Server{Dir: s.relay.dir}))
+	cfg.Cluster.Name = name
+	cfg.Rooms = executive.Rooms{{ID: "kitchen"}, {ID: "parlour"}}
+	cfg.Providers.Microphone.Enabled, cfg.Outlets.Loudspeaker.Enabled = false, false
+	cfg.Executive.LLM.Provider, cfg.Executive.LLM.Script = llm.Script, filepath.Join(dir, "model.yaml")
+	if err := os.WriteFile(cfg.Executive.LLM.Script, []byte(counts), 0o600); err != nil {
+		h.t.Fatal(err)
+	}
+	var err error
+	if s.Daemon, err = Open(h.t.Context(), cfg, Options{Account: earshot.Handle{Provider: "console", ID: "1"}, Name: "ann", Log: slog.New(slog.NewTextHandler(h.t.Output(), nil)).With("daemon", name), bus: &s.line}); err != nil {
+		h.t.Fatal(err)
+	}
+	s.install(h.t.Context(), &section{name: "device", atDesk: true, is: sectionBuild{parts: []part{{name: "device", run: func(ctx context.Context) error {
+		s.atDesk.Store(true)
+		defer s.atDesk.Store(false)
+		<-ctx.Done()
+		return nil
+	}}}}})
+	ctx, stop := context.WithCancel(h.t.Context())
+	s.stop = stop
+	go func() {
+		defer close(s.ended)
+		if err := s.Run(ctx, nil); err != nil {
+			h.t.Error(err)
+		}
+	}()
+	h.t.Cleanup(s.end)
+	return s
+}
+
+// databaseOf returns the name of the database of a URL.
+func databaseOf(url string) string {
+	return url[strings.LastIndex(url, "/")+1 : strings.Index(url, "?")]
+}
+
+// end ends a daemon in good order.
+func (s *sharer) end() {
+	s.t.Helper()
+	s.stop()
+	testkit.Receive(s.t, testkit.Patience, "the end of a daemon", s.ended)
+	_ = s.Close()
+}
+
+// kill ends a daemon as if its process was killed: it says nothing more, and writes nothing.
+func (s *sharer) kill() {
+	s.line.cut.Store(true)
+	s.relay.cut()
+	s.stop()
+}
+
+// owns waits until a daemon runs all rooms.
+func (s *sharer) owns() {
+	s.t.Helper()
+	testkit.Await(s.t, testkit.Patience, "a daemon has all rooms", func() bool { return len(s.rooms.now()) == 3 })
+}
+
+// enters has somebody read what is said in the kitchen, until they leave.
+func (s *sharer) enters(every time.Duration) (v *testkit.Voice, leave func()) {
+	s.t.Helper()
+	r, here := s.rooms.find("kitchen")
+	if !here {
+		s.t.Fatal("the kitchen is not here")
+	}
+	v = &testkit.Voice{Called: "console", Every: every}
+	return v, r.Enter(v, earshot.Audience{Room: "kitchen", Members: []earshot.ParticipantID{s.owner.ID}})
+}
+
+func (s *sharer) asks(text string) error {
+	return s.Admit(s.t.Context(), earshot.Event{ID: s.id(), Room: "kitchen", From: s.options.Account, Body: earshot.Message{Text: earshot.Text(text)}})
+}
+
+// kept returns what is on record in the kitchen.
+func (s *sharer) kept(kind earshot.Kind) []earshot.Event {
+	s.t.Helper()
+	found, err := s.store.Lately(s.t.Context(), "kitchen", kind, 100, earshot.Audience{Room: "kitchen", Members: []earshot.ParticipantID{participants.Owner}})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return found
+}
+
+// replies returns the outcomes of all replies, with what was heard.
+func (s *sharer) replies() (all []string) {
+	s.t.Helper()
+	for _, e := range s.kept(earshot.KindReply) {
+		r := e.Body.(earshot.Reply)
+		all = append(all, string(r.Outcome)+":"+string(r.Delivered()))
+	}
+	return all
+}
+
+// answers checks that a question in the kitchen is answered once.
+func (s *sharer) answers() {
+	s.t.Helper()
+	const well = "completed:All is well."
+	before := strings.Count(strings.Join(s.replies(), " "), well)
+	v, leave := s.enters(0)
+	defer leave()
+	if err := s.asks("how is it?"); err != nil {
+		s.t.Fatal(err)
+	}
+	testkit.Await(s.t, testkit.Patience, "an answer is on record", func() bool { return strings.Count(strings.Join(s.replies(), " "), well) > before })
+	if v.Played() != "All is well." {
+		s.t.Errorf("as an answer %q was read", v.Played())
+	}
+}
+
+// counting asks for something long, and waits until some of it was read.
+func (s *sharer) counting() *testkit.Voice {
+	s.t.Helper()
+	v, _ := s.enters(20 * time.Millisecond)
+	if err := s.asks("count"); err != nil {
+		s.t.Fatal(err)
+	}
+	testkit.Await(s.t, testkit.Patience, "the answer begins", func() bool { return strings.Contains(v.Played(), "two") })
+	return v
+}
+
+// TestCluster: of several daemons with one database, each room runs at one.
+func TestCluster(t *testing.T) {
+	server := pgtest.Start(t)
+	house := func(t *testing.T) (h *sharedHouse, a, b *sharer) {
+		h = &sharedHouse{t: t, server: server, url: server.Database(t)}
+		a = h.join("a")
+		a.owns()
+		return h, a, h.join("b")
+	}
+	elsewhere := func(t *testing.T, s *sharer) {
+		t.Helper()
+		if err := s.asks("how is it?"); err == nil || s.isHome() || len(s.rooms.now()) > 0 {
+			t.Errorf("it is asked where the room is not: %v; home: %v, rooms: %d", err, s.isHome(), len(s.rooms.now()))
+		}
+		if _, err := s.store.Append(t.Context(), earshot.Event{ID: s.id(), At: time.Now(), Room: "kitchen", From: s.options.Account, Author: participants.Owner, Visibility: earshot.Visibility{Scope: earshot.Public}, Body: earshot.Message{Text: "too late"}}); err == nil {
+			t.Error("something is put on record where the room is not")
+		}
+	}
+
+	t.Run("killed", func(t *testing.T) {
+		_, a, b := house(t)
+		a.answers()
+		elsewhere(t, b)
+		testkit.Await(t, testkit.Patience, "the other knows who has the room", func() bool {
+			id, here := b.cluster.member.Owner("kitchen")
+			return strings.HasPrefix(id, "a.") && !here
+		})
+		a.counting()
+		killed := time.Now()
+		a.kill()
+		b.owns()
+		t.Logf("taken over after %v", time.Since(killed))
+		b.answers()
+		want := []string{"completed:All is well.", "failed:", "completed:All is well."}
+		a.relay.resume(t) // what it may still have in hand comes too late
+		a.end()
+		if got := b.replies(); !slices.Equal(got, want) {
+			t.Errorf("on record are %q, want %q", got, want)
+		}
+		if n := len(b.kept(earshot.KindMessage)); n != 3 || !b.isHome() {
+			t.Errorf("%d messages are on record, of 3; the other is home: %v", n, b.isHome())
+		}
+	})
+	t.Run("handed over", func(t *testing.T) {
+		_, a, b := house(t)
+		v := a.counting()
+		b.report(earshot.Notice{Key: "device", Text: "it is broken"})
+		at := func(s *sharer, here bool) {
+			t.Helper()
+			testkit.Await(t, testkit.Patience, "what is at the desk follows it", func() bool {
+				return s.atDesk.Load() == here && s.isHome() == here && (here || len(s.deskRoom().State(s.Audience()).Faults) > 0)
+			})
+		}
+		at(b, false)
+		a.cluster.SetDrain(true)
+		b.owns()
+		at(b, true)
+		if faults := b.deskRoom().State(b.Audience()).Faults; len(faults) != 1 || faults[0].Key != "device" {
+			t.Errorf("at the desk is known %v", faults)
+		}
+		testkit.Await(t, testkit.Patience, "what was at the desk has ended", func() bool { return !a.atDesk.Load() })
+		got := b.replies()
+		if len(got) != 1 || got[0] != "interrupted:"+v.Played() || strings.Contains(got[0], "twenty") {
+			t.Errorf("on record is %q, of %q that was read", got, v.Played())
+		}
+		elsewhere(t, a)
+		b.answers()
+	})
+	t.Run("opened", func(t *testing.T) {
+		_, a, b := house(t)
+		next := *a.Config()
+		next.Rooms = append(slices.Clone(next.Rooms), executive.Room{ID: "attic"})
+		a.current.Store(&next) // as a reload does
+		testkit.Await(t, testkit.Patience, "a new room is open", func() bool { _, here := a.rooms.find("attic"); return here })
+
+		channel := executive.Room{ID: "discord-12345678901234567", Name: "general"}
+		r, err := a.openRoom(t.Context(), channel)
+		if err != nil || r.is.Name != "general" || !r.opened || a.cluster.member.Lease(string(channel.ID)) == nil {
+			t.Fatalf("a channel is opened: %+v, %v", r.is, err)
+		}
+		testkit.Await(t, testkit.Patience, "the other knows who has the channel", func() bool {
+			id, here := b.cluster.member.Owner(string(channel.ID))
+			return strings.HasPrefix(id, "a.") && !here
+		})
+		if _, err := b.openRoom(t.Context(), channel); !isHeld(err) {
+			t.Errorf("a channel is opened that another has: %v", err)
+		}
+		a.rooms.remove(r)
+		testkit.Await(t, testkit.Patience, "the other opens a channel that was closed", func() bool { _, err := b.openRoom(t.Context(), channel); return err == nil })
+	})
+	t.Run("another bus", func(t *testing.T) {
+		_, a, b := house(t)
+		v := a.counting()
+		a.bus.set(nil)
+		b.owns()
+		if got := b.replies(); len(got) != 1 || got[0] != "interrupted:"+v.Played() {
+			t.Errorf("on record is %q, of %q that was read", got, v.Played())
+		}
+		a.bus.set(&a.line)
+		b.answers()
+		b.cluster.SetDrain(true)
+		a.owns()
+		a.answers()
+	})
+	t.Run("ended", func(t *testing.T) {
+		_, a, b := house(t)
+		v := a.counting()
+		began := time.Now()
+		a.end()
+		b.owns()
+		t.Logf("taken over after %v", time.Since(began))
+		if got := b.replies(); len(got) != 1 || got[0] != "interrupted:"+v.Played() {
+			t.Errorf("on record is %q, of %q that was read", got, v.Played())
+		}
+		b.answers()
+	})
+	t.Run("lost", func(t *testing.T) {
+		_, a, b := house(t)
+		v := a.counting()
+		lease := a.cluster.member.Lease("kitchen")
+		a.relay.cut()
+		testkit.Receive(t, testkit.Patience, "the loss of the lease", lease.Lost())
+		lost, heard := time.Now(), v.Played()
+		silent := lost
+		testkit.Await(t, testkit.Patience, "another has the room", func() bool {
+			if b.cluster.member.Lease("kitchen") != nil {
+				return true
+			}
+			if now := v.Played(); now != heard {
+				heard, silent = now, time.Now()
+			}
+			return false
+		})
+		t.Logf("silent %v after the loss, and taken over after %v", silent.Sub(lost), time.Since(lost))
+		b.owns()
+		testkit.Await(t, testkit.Patience, "the rooms have ended where they were lost", func() bool { return len(a.rooms.now()) == 0 })
+		if now := v.Played(); now != heard || strings.Contains(now, "twenty") {
+			t.Errorf("a daemon that has lost the room goes on from %q to %q", heard, now)
+		}
+		b.answers()
+		if got, want := b.replies(), []string{"failed:", "completed:All is well."}; !slices.Equal(got, want) {
+			t.Errorf("on record are %q, want %q", got, want)
+		}
+		a.relay.resume(t)
+		testkit.Await(t, testkit.Patience, "the other is well again", func() bool {
+			return slices.ContainsFunc(b.cluster.member.Members(), func(m cluster.Heartbeat) bool { return m.Name() == "a" && !m.Drains })
+		})
+		b.cluster.SetDrain(true)
+		a.owns()
+		a.answers()
+		if _, err := b.cluster.member.Take(t.Context(), "kitchen"); !isHeld(err) {
+			t.Errorf("a room that another has is taken: %v", err)
+		}
+	})
+}
+
+func isHeld(err error) bool {
+	_, is := errors.AsType[*cluster.HeldError](err)
+	return is
+}
+
+// TestClusterPeople: whoever one daemon comes to know, the others know, too; of two that meet somebody at the
+// same time one makes them known; and so it is with agents.
+func TestClusterPeople(t *testing.T) {
+	server := pgtest.Start(t)
+	h := &sharedHouse{t: t, server: server, url: server.Database(t)}
+	a := h.join("a")
+	a.owns()
+	b := h.join("b")
+	var arriving sync.WaitGroup
+	for n := range 10 {
+		for _, s := range []*sharer{a, b} {
+			arriving.Go(func() {
+				if _, err := s.people.Arrive(t.Context(), earshot.Handle{Provider: "discord", ID: fmt.Sprint(100 + n)}, participants.Newcomer{Names: []string{fmt.Sprint("Guest ", n)}}); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+	}
+	testkit.Finish(t, testkit.Patience, "all arrive", arriving.Wait)
+	names := func(s *sharer) (all []string) {
+		for _, p := range s.people.Everybody() {
+			all = append(all, p.Name)
+		}
+		slices.Sort(all)
+		return all
+	}
+	for _, s := range []*sharer{a, b} {
+		if err := s.store.AwaitOthers(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !slices.Equal(names(a), names(b)) {
+		t.Errorf("one knows %q, the other %q", names(a), names(b))
+	}
+	created := 0
+	for e, err := range a.store.Export(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if body, is := e.Body.(earshot.Actor); is && body.Act == earshot.Created {
+			created++
+		}
+	}
+	if created != 10 {
+		t.Errorf("10 people were made known %d times", created)
+	}
+}

@@ -1,0 +1,105 @@
+package daemon
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"sync"
+	"time"
+
+	"earshot"
+)
+
+const (
+	// peopleKey is the key of the lock in the database under which one daemon at a time decides who there
+	// is: "people" in ASCII.
+	peopleKey = 0x70656f706c65
+
+	// longestExclusion is how long somebody waits for other daemons that decide who there is.
+	longestExclusion = 5 * time.Second
+
+	// reloadEvery is how often at most everybody who is known is read anew.
+	reloadEvery = time.Second
+)
+
+// exclude implements [participants.Setup.Exclude].
+func (d *Daemon) exclude(ctx context.Context) (release func(), err error) {
+	if d.cluster == nil {
+		return func() {}, nil
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, longestExclusion, errors.New("another daemon is deciding who there is, or the database does not answer; try again"))
+	defer cancel()
+	conn, err := d.cluster.db.Conn(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if _, err = conn.ExecContext(ctx, "SELECT pg_advisory_lock(?)", int64(peopleKey)); err == nil {
+		err = d.store.AwaitOthers(ctx)
+	}
+	release = func() {
+		bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), longestExclusion)
+		defer cancel()
+		_, err := conn.ExecContext(bounded, "SELECT pg_advisory_unlock_all()")
+		if err != nil { // a connection that has the lock must not be used again
+			_ = conn.Raw(func(any) error { return driver.ErrBadConn })
+		}
+		_ = conn.Close()
+	}
+	if err != nil {
+		release()
+		return nil, err
+	}
+	return release, nil
+}
+
+// followOthers has what is kept in memory follow what other daemons put on record, until ctx ends.
+func (d *Daemon) followOthers(ctx context.Context) {
+	var reloading sync.WaitGroup
+	defer reloading.Wait()
+	named := make(chan struct{}, 1)
+	reloading.Go(func() { d.reloadPeople(ctx, named) })
+	d.store.Follow(ctx, func(events []earshot.Event) {
+		if d.take(events) {
+			select {
+			case named <- struct{}{}:
+			default:
+			}
+		}
+	}, func([]earshot.EventID) {})
+}
+
+// take takes in events that another daemon has put on record, and reports whether agents have got other
+// names.
+func (d *Daemon) take(events []earshot.Event) (named bool) {
+	for _, e := range events {
+		switch b := e.Body.(type) {
+		case earshot.Actor:
+			d.people.Apply(b)
+		case earshot.Agent:
+			named = d.agents.Take(b) || named
+		case earshot.Task, earshot.Step:
+			d.tasks.Wake()
+		case earshot.Schedule:
+			d.schedules.Wake()
+		}
+	}
+	return named
+}
+
+// reloadPeople reads anew who there is whenever agents have got other names, until ctx ends.
+func (d *Daemon) reloadPeople(ctx context.Context, named <-chan struct{}) {
+	for {
+		select {
+		case <-named:
+		case <-ctx.Done():
+			return
+		}
+		if err := d.reconfigurePeople(ctx, d.Config()); err != nil && ctx.Err() == nil {
+			d.log.Warn("who there is at other daemons is not known", "err", err)
+		}
+		for _, c := range d.rooms.now() {
+			c.Reseat()
+		}
+		pause(ctx, reloadEvery)
+	}
+}

@@ -1,0 +1,265 @@
+package store
+
+import (
+	"context"
+	"crypto/rand"
+	"database/sql"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"earshot"
+	"earshot/store/journal"
+)
+
+const (
+	// orderKey is the key of the lock that each transaction holds which writes, so that the order of the
+	// sequences is that of the commits: "journal" in ASCII.
+	orderKey = 0x6a6f75726e616c
+
+	// channel is where daemons tell each other that they have committed something.
+	channel = "earshot"
+
+	// maxTold is how many events that were erased are named in one notification, of 8,000 bytes at most.
+	maxTold = 250
+
+	// fencedState is the code of the error by which the database refuses a fence; see package cluster.
+	fencedState = "EF001"
+)
+
+// others is what a store knows of other daemons that write to its database. Nil knows none.
+type others struct {
+	fence func(ctx context.Context, tx *sql.Tx, room earshot.RoomID) error
+	key   string // of this store, in what it tells
+
+	mu        sync.Mutex
+	own       map[earshot.EventID]struct{} // that were added here and are not delivered yet
+	delivered int64                        // up to this sequence
+	moved     chan struct{}                // closed and replaced when something was delivered
+	wake      chan struct{}
+}
+
+func newOthers(fence func(context.Context, *sql.Tx, earshot.RoomID) error) *others {
+	return &others{fence: fence, key: rand.Text(), own: make(map[earshot.EventID]struct{}), moved: make(chan struct{}), wake: make(chan struct{}, 1)}
+}
+
+// hold waits until no other daemon is bringing the tables up to date. The connection keeps the lock until
+// begin.
+func (o *others) hold(ctx context.Context, db *sql.DB) error {
+	_, err := db.ExecContext(ctx, "SELECT pg_advisory_lock(?)", int64(orderKey))
+	return err
+}
+
+// begin lets the others go on, and notes up to where the journal is known.
+func (o *others) begin(ctx context.Context, db *sql.DB) error {
+	err := db.QueryRowContext(ctx, "SELECT coalesce(max(sequence), 0) FROM journal").Scan(&o.delivered)
+	if err == nil {
+		_, err = db.ExecContext(ctx, "SELECT pg_advisory_unlock(?)", int64(orderKey))
+	}
+	return err
+}
+
+// beginShared begins a transaction that writes. What was known of the journal may be another by now.
+func (s *Store) beginShared(ctx context.Context, tx *sql.Tx) error {
+	s.editor.Forget()
+	_, err := tx.ExecContext(ctx, "SELECT pg_advisory_xact_lock(?)", int64(orderKey))
+	return err
+}
+
+// end tells the others that there is something new.
+func (o *others) end(ctx context.Context, tx *sql.Tx, changed bool) error {
+	if !changed {
+		return nil
+	}
+	_, err := tx.ExecContext(ctx, "SELECT pg_notify(?, ?)", channel, o.key)
+	return err
+}
+
+// common reports whether an event belongs to all daemons, whatever its room: it is about who there is.
+func common(e earshot.Event) bool {
+	kind := e.Body.Kind()
+	return kind == earshot.KindActor || kind == earshot.KindAgent
+}
+
+// check has a transaction fail unless the rooms of some events are this daemon's.
+func (o *others) check(ctx context.Context, tx *sql.Tx, events []earshot.Event) error {
+	var checked []earshot.RoomID
+	for _, e := range events {
+		if common(e) || slices.Contains(checked, e.Room) {
+			continue
+		}
+		checked = append(checked, e.Room)
+		if err := o.fence(ctx, tx, e.Room); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// adds notes events that are about to be committed here.
+func (o *others) adds(events []earshot.Event) {
+	if o == nil {
+		return
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, e := range events {
+		o.own[e.ID] = struct{}{}
+	}
+}
+
+// failed notes that events were not committed.
+func (o *others) failed(events []earshot.Event) {
+	if o == nil {
+		return
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, e := range events {
+		delete(o.own, e.ID)
+	}
+}
+
+// tell tells the others what a transaction erases.
+func (o *others) tell(ctx context.Context, tx *sql.Tx, gone []SelectedEvent) error {
+	if o == nil {
+		return nil
+	}
+	for some := range slices.Chunk(gone, maxTold) {
+		words := []string{o.key}
+		for _, e := range some {
+			words = append(words, string(e.ID))
+		}
+		if _, err := tx.ExecContext(ctx, "SELECT pg_notify(?, ?)", channel, strings.Join(words, " ")); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// AwaitOthers returns when all was delivered that was committed before the call, or ctx ends.
+func (s *Store) AwaitOthers(ctx context.Context) error {
+	if s.others == nil {
+		return nil
+	}
+	var last int64
+	err := s.archive.Look(ctx, func(v earshot.View) error {
+		return v.QueryRowContext(ctx, "SELECT coalesce(max(sequence), 0) FROM journal").Scan(&last)
+	})
+	for err == nil {
+		s.others.mu.Lock()
+		delivered, moved := s.others.delivered, s.others.moved
+		s.others.mu.Unlock()
+		if delivered >= last {
+			return nil
+		}
+		select {
+		case s.others.wake <- struct{}{}:
+		default:
+		}
+		select {
+		case <-moved:
+		case <-ctx.Done():
+			err = context.Cause(ctx)
+		}
+	}
+	return fmt.Errorf("waiting for what other daemons have written: %w", err)
+}
+
+// Follow delivers what other daemons add from when the journal was opened on, in the order of the journal,
+// and the IDs of what they erase, until ctx ends. What was added while the journal was being read anyway
+// may come, too. nil IDs say that something may have been erased unnoticed, while the database was away.
+// Without other daemons it only waits. It is called once; take and erased are called from one goroutine.
+func (s *Store) Follow(ctx context.Context, take func([]earshot.Event), erased func([]earshot.EventID)) {
+	if s.others == nil {
+		<-ctx.Done()
+		return
+	}
+	heard := make(chan string, 1024)
+	var listening sync.WaitGroup
+	defer listening.Wait()
+	listening.Go(func() { s.listen(ctx, heard) })
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-s.others.wake:
+		case payload := <-heard:
+			key, rest, named := strings.Cut(payload, " ")
+			switch {
+			case key == s.others.key:
+				continue
+			case payload == missed:
+				erased(nil)
+			case named:
+				var ids []earshot.EventID
+				for id := range strings.FieldsSeq(rest) {
+					ids = append(ids, earshot.EventID(id))
+				}
+				erased(ids)
+				continue
+			}
+		}
+		if err := s.deliver(ctx, take); err != nil && ctx.Err() == nil {
+			s.archive.log.Warn("what other daemons write is not known at present", "err", err)
+		}
+	}
+}
+
+// missed stands for notifications that may have been missed. It is no payload.
+const missed = "\x00"
+
+// listen listens to the others until ctx ends.
+func (s *Store) listen(ctx context.Context, heard chan<- string) {
+	pass := func(payload string) {
+		select {
+		case heard <- payload:
+		case <-ctx.Done():
+		}
+	}
+	for ctx.Err() == nil {
+		_ = s.archive.server.Listen(ctx, channel, pass) // what is wrong is told by who reads or writes
+		select {
+		case <-time.After(askAgain):
+			pass(missed)
+		case <-ctx.Done():
+		}
+	}
+}
+
+// deliver delivers what is new.
+func (s *Store) deliver(ctx context.Context, take func([]earshot.Event)) error {
+	o := s.others
+	for {
+		rows, err := journal.After(ctx, s.archive.db(), o.delivered) // which only this goroutine changes
+		if err != nil || len(rows) == 0 {
+			return err
+		}
+		var foreign []earshot.Event
+		for _, r := range rows {
+			e, err := r.Event()
+			if err != nil {
+				return err
+			}
+			o.mu.Lock()
+			_, own := o.own[e.ID]
+			delete(o.own, e.ID)
+			o.mu.Unlock()
+			if !own {
+				foreign = append(foreign, e)
+			}
+		}
+		if len(foreign) > 0 {
+			take(foreign)
+			s.changed.Store(time.Now().UnixNano())
+			s.grow()
+		}
+		o.mu.Lock()
+		o.delivered = rows[len(rows)-1].Sequence
+		close(o.moved)
+		o.moved = make(chan struct{})
+		o.mu.Unlock()
+	}
+}

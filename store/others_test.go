@@ -1,0 +1,251 @@
+package store_test
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+
+	"earshot"
+	"earshot/cluster"
+	"earshot/internal/field"
+	"earshot/internal/testkit"
+	"earshot/internal/testkit/pgtest"
+	"earshot/store"
+	"earshot/store/postgres"
+)
+
+// A sharer is one of several daemons with one journal.
+type sharer struct {
+	*store.Store
+	leases *cluster.Leases
+
+	mu     sync.Mutex
+	taken  []earshot.Event
+	erased []earshot.EventID
+}
+
+// share opens the journal for a daemon that has the leases of some rooms.
+func share(t *testing.T, url, name string, rooms ...string) *sharer {
+	t.Helper()
+	d := new(sharer)
+	held := make(map[earshot.RoomID]*cluster.Lease)
+	d.Store = open(t, store.Config{URL: field.Secret(url), Fence: func(ctx context.Context, tx *sql.Tx, room earshot.RoomID) error {
+		l := held[room]
+		if l == nil {
+			return store.ErrFenced
+		}
+		return cluster.CheckFence(ctx, tx, l.Room, l.Owner, l.Fence)
+	}})
+	c, err := postgres.NewConnector(url)
+	must(t, err)
+	db := c.OpenReaders(2)
+	t.Cleanup(func() { db.Close() })
+	d.leases, err = cluster.OpenLeases(t.Context(), db, cluster.NewID(name))
+	must(t, err)
+	for _, r := range rooms {
+		held[earshot.RoomID(r)], err = d.leases.Acquire(t.Context(), r)
+		must(t, err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	following := make(chan struct{})
+	go func() {
+		defer close(following)
+		d.Follow(ctx, func(events []earshot.Event) {
+			d.mu.Lock()
+			defer d.mu.Unlock()
+			d.taken = append(d.taken, events...)
+		}, func(ids []earshot.EventID) {
+			d.mu.Lock()
+			defer d.mu.Unlock()
+			d.erased = append(d.erased, ids...)
+		})
+	}()
+	t.Cleanup(func() {
+		stop()
+		testkit.Receive(t, testkit.Patience, "the end of following", following)
+	})
+	return d
+}
+
+// look calls f while nothing is delivered.
+func (d *sharer) look(f func()) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	f()
+}
+
+// in returns a message in a room.
+func in(room earshot.RoomID, text earshot.Text) earshot.Event {
+	e := said(text)
+	e.Room = room
+	return e
+}
+
+// TestSeveralWriters: several daemons write to one journal at once. Each learns of everything that the
+// others add, once and in the order of the journal, and of nothing of its own.
+func TestSeveralWriters(t *testing.T) {
+	server := pgtest.Start(t)
+	url := server.Database(t)
+	const daemons, each = 3, 60
+	var all []*sharer
+	for i := range daemons {
+		room := fmt.Sprint("room", i)
+		all = append(all, share(t, url, fmt.Sprint("daemon", i), room))
+	}
+	var writing sync.WaitGroup
+	for i, d := range all {
+		for w := range 3 {
+			writing.Go(func() {
+				for n := range each / 3 {
+					if _, err := d.Append(t.Context(), in(earshot.RoomID(fmt.Sprint("room", i)), earshot.Text(fmt.Sprint(w, " ", n)))); err != nil {
+						t.Error(err)
+					}
+				}
+			})
+		}
+	}
+	testkit.Finish(t, testkit.Patience, "all is written", writing.Wait)
+	for i, d := range all {
+		must(t, d.AwaitOthers(t.Context()))
+		d.look(func() {
+			if len(d.taken) != (daemons-1)*each {
+				t.Errorf("daemon %d has learnt of %d events", i, len(d.taken))
+			}
+			if !slices.IsSortedFunc(d.taken, func(a, b earshot.Event) int { return int(a.Sequence - b.Sequence) }) {
+				t.Error("out of order")
+			}
+			for _, e := range d.taken {
+				if e.Room == earshot.RoomID(fmt.Sprint("room", i)) {
+					t.Error("it was told what it wrote itself")
+				}
+			}
+		})
+	}
+}
+
+// TestFence: what a daemon adds to a room of another is refused, also among steps of the same commit that
+// are in order; and so is what it adds to one that it has lost. Who there is belongs to no room.
+func TestFence(t *testing.T) {
+	server := pgtest.Start(t)
+	url := server.Database(t)
+	ours, theirs := share(t, url, "ours", "here", "lost"), share(t, url, "theirs", "there")
+	for _, held := range ours.leases.Held() {
+		if held.Room == "lost" {
+			must(t, ours.leases.Release(t.Context(), held, ""))
+		}
+	}
+	_, err := theirs.leases.Acquire(t.Context(), "lost")
+	must(t, err)
+	if _, err := ours.Append(t.Context(), in("lost", "too late")); !errors.Is(err, store.ErrFenced) {
+		t.Errorf("in a room that was lost: %v", err)
+	}
+	var writing sync.WaitGroup
+	for i := range 40 {
+		writing.Go(func() {
+			room, refused := earshot.RoomID("here"), i%2 == 1
+			if refused {
+				room = []earshot.RoomID{"there", "lost"}[i/2%2]
+			}
+			_, err := ours.Append(t.Context(), in(room, "hello"))
+			if errors.Is(err, store.ErrFenced) != refused || !refused && err != nil {
+				t.Errorf("in the room %s: %v", room, err)
+			}
+		})
+	}
+	testkit.Finish(t, testkit.Patience, "all is written", writing.Wait)
+	n := 0
+	for e, err := range ours.Export(t.Context()) {
+		must(t, err)
+		if n++; e.Room != "here" {
+			t.Errorf("%s has an event", e.Room)
+		}
+	}
+	if n != 20 {
+		t.Errorf("%d events were kept", n)
+	}
+	actor := in(earshot.Desk, "")
+	actor.Visibility, actor.Body = earshot.Visibility{Scope: earshot.System}, earshot.Actor{Participant: "zoe", Name: "Zoe"}
+	if _, err := ours.Append(t.Context(), actor); err != nil {
+		t.Errorf("somebody is added: %v", err)
+	}
+}
+
+// TestSharedForgetting: what one daemon erases, the others are told.
+func TestSharedForgetting(t *testing.T) {
+	server := pgtest.Start(t)
+	url := server.Database(t)
+	a, b := share(t, url, "a", "here"), share(t, url, "b")
+	kept, err := a.Append(t.Context(), in("here", "a secret"))
+	must(t, err)
+	_, err = b.Forget(t.Context(), store.Selection{Events: []earshot.EventID{kept[0].ID}}, nil)
+	must(t, err)
+	testkit.Await(t, testkit.Patience, "what was erased", func() (told bool) {
+		a.look(func() { told = slices.Contains(a.erased, kept[0].ID) })
+		return told
+	})
+	derived := in("here", "about it")
+	derived.Sources = []earshot.EventID{kept[0].ID}
+	if got, err := a.Append(t.Context(), derived); err != nil || got[0].Body.Kind() != earshot.KindErased {
+		t.Errorf("what was made from it afterwards is kept: %v, %v", got, err)
+	}
+}
+
+// TestSharedLost: when the connections of a daemon are cut, it writes on, learns of everything once, and
+// knows that it may have missed something.
+func TestSharedLost(t *testing.T) {
+	server := pgtest.Start(t)
+	url := server.Database(t)
+	a, b := share(t, url, "a", "here"), share(t, url, "b", "there")
+	const each = 30
+	var writing sync.WaitGroup
+	for room, d := range map[earshot.RoomID]*sharer{"here": a, "there": b} {
+		writing.Go(func() {
+			for n := range each {
+				e := in(room, "hello")
+				e.ID = earshot.EventID(fmt.Sprint(room, n))
+				_, err := d.Append(t.Context(), e)
+				for range 5 { // it may be cut off again at each attempt
+					if err != nil {
+						_, err = d.Append(t.Context(), e)
+					}
+				}
+				if err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	for range 3 {
+		server.Query(t, "postgres", "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE 'earshot %'")
+	}
+	testkit.Finish(t, testkit.Patience, "all is written", writing.Wait)
+	for _, d := range []*sharer{a, b} {
+		must(t, d.AwaitOthers(t.Context()))
+		d.look(func() {
+			if len(d.taken) != each {
+				t.Errorf("it has learnt of %d events", len(d.taken))
+			}
+		})
+	}
+}
+
+// TestOwnedOrShared: a daemon that owns a database alone and daemons that share it exclude each other.
+func TestOwnedOrShared(t *testing.T) {
+	server := pgtest.Start(t)
+	url := server.Database(t)
+	shared := share(t, url, "a")
+	_, err := store.Open(t.Context(), store.Config{Directory: t.TempDir(), URL: field.Secret(url)})
+	if _, is := errors.AsType[*store.ErrLocked](err); !is {
+		t.Errorf("it can be owned while it is shared: %v", err)
+	}
+	must(t, shared.Close())
+	open(t, store.Config{URL: field.Secret(url)})
+	_, err = store.Open(t.Context(), store.Config{Directory: t.TempDir(), URL: field.Secret(url), Fence: func(context.Context, *sql.Tx, earshot.RoomID) error { return nil }})
+	if _, is := errors.AsType[*store.ErrLocked](err); !is {
+		t.Errorf("it can be shared while it is owned: %v", err)
+	}
+}
