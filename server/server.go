@@ -68,6 +68,9 @@ type Server struct {
 	// goroutines, and must return soon. It may be nil.
 	Audit func(audit.Entry)
 
+	// Relay passes on requests for rooms that other daemons have. It is nil if there are none.
+	Relay *Relay
+
 	tail      tail         // shared by everybody who follows the events
 	turns     turns        // the order in which they are sent
 	terminals atomic.Int64 // attached so far
@@ -110,6 +113,7 @@ func (s *Server) serve(ctx context.Context, l net.Listener, by *rules) error {
 	})
 	err := g.Wait()
 	at.conns.Wait()
+	s.Relay.close()
 	if errors.Is(err, http.ErrServerClosed) {
 		return nil
 	}
