@@ -9,7 +9,6 @@ import (
 	"runtime"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"earshot"
@@ -19,6 +18,7 @@ import (
 	"earshot/daemon/access"
 	"earshot/executive"
 	"earshot/executive/room"
+	"earshot/internal/metrics"
 	"earshot/store"
 	"earshot/store/postgres"
 )
@@ -27,6 +27,9 @@ const (
 	// leaseConnections is how many connections to the database are for leases, and for what daemons decide
 	// together: what is appended must not keep them waiting.
 	leaseConnections = 6
+
+	// longestHandover is how long a room stays for what is being said there: longer than most replies.
+	longestHandover = 30 * time.Second
 
 	// retryCluster is how long to wait when something that a cluster needs is not there.
 	retryCluster = time.Second
@@ -38,11 +41,12 @@ type clusterMember struct {
 	member cluster.Member
 	db     *sql.DB // of the leases and the files
 	files  cluster.Files
-	drains atomic.Bool
+	counts *metrics.Cluster
 	ends   <-chan struct{} // closed when the program ends
 
-	mu   sync.Mutex
-	desk chan struct{} // closed when the desk comes or goes
+	mu       sync.Mutex
+	desk     chan struct{}             // closed when the desk comes or goes
+	problems map[string]earshot.Notice // by their keys
 }
 
 // openCluster makes this daemon one of several, if it is to be, once the journal is open.
@@ -69,8 +73,9 @@ func (d *Daemon) openCluster(ctx context.Context) error {
 	if err != nil {
 		return errors.Join(err, c.db.Close())
 	}
-	c.member = cluster.Member{Leases: leases, Build: d.options.Version, Log: d.log, Status: c.status, Serve: c.serve}
-	d.cluster = c
+	c.counts = d.counts.Cluster(func() float64 { return float64(len(leases.Held())) }, func() float64 { return float64(len(c.member.Members())) })
+	c.member = cluster.Member{Leases: leases, Build: d.options.Version, Log: d.log, Status: c.status, Serve: c.serve, TakenOver: c.counts.TakenOver}
+	d.cluster, d.server.Relay = c, c.relay()
 	return nil
 }
 
@@ -120,15 +125,13 @@ func (d *Daemon) fence(ctx context.Context, tx *sql.Tx, room earshot.RoomID) err
 	return err
 }
 
-// SetDrain says whether this daemon gives its rooms away and takes none.
-func (c *clusterMember) SetDrain(drains bool) { c.drains.Store(drains) }
-
 // run takes part in the cluster until ctx ends and all rooms have ended.
 func (c *clusterMember) run(ctx context.Context) {
 	c.ends = ctx.Done()
 	var sharing sync.WaitGroup
 	defer sharing.Wait()
 	sharing.Go(func() { c.files.Run(ctx) })
+	sharing.Go(func() { c.watch(ctx) })
 	for ctx.Err() == nil {
 		err := c.daemon.bus.use(ctx, func(ctx context.Context, b bus.Bus) error {
 			c.member.Bus = b
@@ -151,7 +154,7 @@ func pause(ctx context.Context, d time.Duration) {
 // status implements [cluster.Member.Status].
 func (c *clusterMember) status() cluster.Status {
 	cfg := c.daemon.Config()
-	s := cluster.Status{Senses: map[string]int{string(earshot.Desk): devicesOf(cfg)}, Load: machineLoad(), Drains: c.drains.Load()}
+	s := cluster.Status{Senses: map[string]int{string(earshot.Desk): devicesOf(cfg)}, Load: machineLoad()}
 	for _, is := range cfg.Rooms.All() {
 		s.Rooms = append(s.Rooms, string(is.ID))
 	}
@@ -219,15 +222,19 @@ type leasedJournal struct {
 	room.Journal
 	lease *cluster.Lease
 	lost  func()
+
+	fenced func() // counts appends that were refused
 }
 
 // Append implements [room.Journal].
 func (j leasedJournal) Append(ctx context.Context, events ...earshot.Event) ([]earshot.Event, error) {
 	if !j.lease.Valid() {
+		j.fenced()
 		return nil, store.ErrFenced
 	}
 	kept, err := j.Journal.Append(ctx, events...)
 	if errors.Is(err, store.ErrFenced) {
+		j.fenced()
 		j.lost()
 	}
 	return kept, err
@@ -248,7 +255,7 @@ func (c *clusterMember) serve(ctx context.Context, lease *cluster.Lease) {
 		err = errors.New("whoever has the desk has not made the agents yet")
 	}
 	if err == nil {
-		r, err = d.newRoomEntry(ctx, is, leasedJournal{d.store, lease, func() { end(cluster.ErrLost) }})
+		r, err = d.newRoomEntry(ctx, is, leasedJournal{d.store, lease, func() { end(cluster.ErrLost) }, c.counts.Fenced})
 	}
 	if err == nil {
 		r.roomRun = &roomRun{opened: !configured, shut: make(chan struct{})}
@@ -279,8 +286,10 @@ func (c *clusterMember) serve(ctx context.Context, lease *cluster.Lease) {
 	switch cause := context.Cause(ctx); {
 	case cause == nil: // it was closed
 	case errors.Is(cause, cluster.ErrLost):
+		c.counts.LeaseLost()
 		d.rooms.remove(r)
 	case errors.Is(cause, cluster.ErrHandover) || !c.ending(): // another has it next, or the bus is another
+		await(context.WithoutCancel(ctx), longestHandover, func() bool { return r.Still() || !lease.Valid() || c.ending() })
 		r.Leave()
 		await(context.WithoutCancel(ctx), lastWords, func() bool { return !r.Speaking() || !lease.Valid() })
 		d.rooms.remove(r)

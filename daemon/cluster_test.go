@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"earshot"
+	"earshot/api"
 	"earshot/bus"
 	"earshot/cluster"
 	"earshot/config"
@@ -26,6 +27,7 @@ import (
 	"earshot/internal/testkit/pgtest"
 	"earshot/llm"
 	"earshot/participants"
+	srv "earshot/server"
 )
 
 // A relay is one daemon's way to the database. It can be cut.
@@ -131,6 +133,7 @@ type sharer struct {
 	relay  *relay
 	line   line
 	atDesk atomic.Bool // a part that is at the desk runs
+	socket string      // where clients connect
 	stop   context.CancelFunc
 	ended  chan struct{}
 }
@@ -163,7 +166,7 @@ func (h *sharedHouse) join(name string) *sharer {
 		h.t.Fatal(err)
 	}
 	var err error
-	if s.Daemon, err = Open(h.t.Context(), cfg, Options{Account: earshot.Handle{Provider: "console", ID: "1"}, Name: "ann", Log: slog.New(slog.NewTextHandler(h.t.Output(), nil)).With("daemon", name), bus: &s.line}); err != nil {
+	if s.Daemon, err = Open(h.t.Context(), cfg, Options{Account: earshot.Handle{Provider: "console", ID: fmt.Sprint("uid", os.Getuid())}, Name: "ann", Log: slog.New(slog.NewTextHandler(h.t.Output(), nil)).With("daemon", name), bus: &s.line}); err != nil {
 		h.t.Fatal(err)
 	}
 	s.install(h.t.Context(), &section{name: "device", atDesk: true, is: sectionBuild{parts: []part{{name: "device", run: func(ctx context.Context) error {
@@ -172,11 +175,16 @@ func (h *sharedHouse) join(name string) *sharer {
 		<-ctx.Done()
 		return nil
 	}}}}})
+	s.socket = filepath.Join(s.relay.dir, "api", "socket")
+	clients, err := srv.Listen(s.socket)
+	if err != nil {
+		h.t.Fatal(err)
+	}
 	ctx, stop := context.WithCancel(h.t.Context())
 	s.stop = stop
 	go func() {
 		defer close(s.ended)
-		if err := s.Run(ctx, nil); err != nil {
+		if err := s.Run(ctx, clients); err != nil {
 			h.t.Error(err)
 		}
 	}()
@@ -195,6 +203,14 @@ func (s *sharer) end() {
 	s.stop()
 	testkit.Receive(s.t, testkit.Patience, "the end of a daemon", s.ended)
 	_ = s.Close()
+}
+
+// drain has a daemon give its rooms away, as an operator asks for.
+func (s *sharer) drain(name string) {
+	s.t.Helper()
+	if _, err := s.Backend().Drain(s.t.Context(), api.DrainRequest{Member: name, Drains: true}); err != nil {
+		s.t.Error(err)
+	}
 }
 
 // kill ends a daemon as if its process was killed: it says nothing more, and writes nothing.
@@ -304,8 +320,11 @@ func TestCluster(t *testing.T) {
 		a.kill()
 		b.owns()
 		t.Logf("taken over after %v", time.Since(killed))
+		again, leave := b.enters(0)
+		testkit.Await(t, testkit.Patience, "what was being said is said again, to its end", func() bool { return strings.HasSuffix(again.Played(), "twenty") })
+		leave()
 		b.answers()
-		want := []string{"completed:All is well.", "failed:", "completed:All is well."}
+		want := []string{"completed:All is well.", "failed:", "completed:" + again.Played(), "completed:All is well."}
 		a.relay.resume(t) // what it may still have in hand comes too late
 		a.end()
 		if got := b.replies(); !slices.Equal(got, want) {
@@ -326,7 +345,7 @@ func TestCluster(t *testing.T) {
 			})
 		}
 		at(b, false)
-		a.cluster.SetDrain(true)
+		b.drain("a")
 		b.owns()
 		at(b, true)
 		if faults := b.deskRoom().State(b.Audience()).Faults; len(faults) != 1 || faults[0].Key != "device" {
@@ -334,11 +353,78 @@ func TestCluster(t *testing.T) {
 		}
 		testkit.Await(t, testkit.Patience, "what was at the desk has ended", func() bool { return !a.atDesk.Load() })
 		got := b.replies()
-		if len(got) != 1 || got[0] != "interrupted:"+v.Played() || strings.Contains(got[0], "twenty") {
+		if len(got) != 1 || got[0] != "completed:"+v.Played() || !strings.Contains(got[0], "twenty") {
 			t.Errorf("on record is %q, of %q that was read", got, v.Played())
 		}
 		elsewhere(t, a)
 		b.answers()
+	})
+	t.Run("drained", func(t *testing.T) {
+		h, a, b := house(t)
+		knows := func(s *sharer, what string, is func(api.Cluster) bool) {
+			t.Helper()
+			var last api.Cluster
+			defer func() {
+				if t.Failed() {
+					t.Logf("it is known %+v", last)
+				}
+			}()
+			testkit.Await(t, testkit.Patience, what, func() bool {
+				var err error
+				last, err = s.Backend().Cluster(t.Context())
+				return err == nil && is(last)
+			})
+		}
+		knows(b, "where the rooms are", func(s api.Cluster) bool {
+			return s.Name == "b" && len(s.Members) == 2 && len(s.Members[0].Rooms) == 3 && s.Members[0].Rooms[0].Fence > 0 && len(s.Nobodys) == 0
+		})
+		kitchen := executive.Room{ID: "kitchen"}
+		if a.elsewhere(kitchen) != "" || b.elsewhere(kitchen) != "a" {
+			t.Errorf("the kitchen is at %q and %q", a.elsewhere(kitchen), b.elsewhere(kitchen))
+		}
+		if _, err := b.Backend().Drain(t.Context(), api.DrainRequest{Member: "nobody", Drains: true}); err == nil || !strings.Contains(err.Error(), "there are: a, b") {
+			t.Errorf("nobody is drained: %v", err)
+		}
+		b.drain("a")
+		b.owns()
+		a.end()
+		knows(b, "who is away and drained", func(s api.Cluster) bool { return len(s.Members) == 2 && !s.Members[0].Present && s.Members[0].Drains })
+		a = h.join("a")
+		knows(a, "that it drains after a restart, too", func(s api.Cluster) bool {
+			return len(s.Members) == 2 && s.Members[0].Age >= 3 && s.Members[0].Drains && len(s.Members[0].Rooms) == 0 && len(s.Members[1].Rooms) == 3
+		})
+		if counted, err := b.counts.Values(); err != nil || counted["cluster_leases"] != 3 || counted["cluster_members"] != 2 || counted["cluster_takeover_seconds count"] != 3 {
+			t.Errorf("counted are %v, %v", counted, err)
+		}
+		if s, err := b.Backend().Drain(t.Context(), api.DrainRequest{Member: "a"}); err != nil || s.Name != "b" {
+			t.Errorf("draining is undone: %v, %v", s, err)
+		}
+		knows(a, "that it drains no more", func(s api.Cluster) bool { return !s.Members[0].Drains })
+
+		problem := func(s *sharer, key string) {
+			t.Helper()
+			knows(s, "a problem", func(s api.Cluster) bool {
+				if key == "" {
+					return len(s.Problems) == 0
+				}
+				return slices.ContainsFunc(s.Problems, func(p api.Obstacle) bool { return p.Part == key && p.Cure != "" })
+			})
+			unready := slices.ContainsFunc(s.Backend().Ready(t.Context()).Obstacles, func(o api.Obstacle) bool { return o.Part == key })
+			if want := key == "cluster bus" || key == "cluster database"; unready != want {
+				t.Errorf("with %q it is not ready: %v", key, unready)
+			}
+		}
+		problem(a, "")
+		a.line.cut.Store(true)
+		problem(a, "cluster bus")
+		a.line.cut.Store(false)
+		problem(a, "")
+		a.relay.cut()
+		problem(a, "cluster database")
+		a.relay.resume(t)
+		problem(a, "")
+		h.join("b")
+		problem(b, "cluster name")
 	})
 	t.Run("opened", func(t *testing.T) {
 		_, a, b := house(t)
@@ -367,12 +453,12 @@ func TestCluster(t *testing.T) {
 		v := a.counting()
 		a.bus.set(nil)
 		b.owns()
-		if got := b.replies(); len(got) != 1 || got[0] != "interrupted:"+v.Played() {
+		if got := b.replies(); len(got) != 1 || got[0] != "completed:"+v.Played() {
 			t.Errorf("on record is %q, of %q that was read", got, v.Played())
 		}
 		a.bus.set(&a.line)
 		b.answers()
-		b.cluster.SetDrain(true)
+		a.drain("b")
 		a.owns()
 		a.answers()
 	})
@@ -419,7 +505,7 @@ func TestCluster(t *testing.T) {
 		testkit.Await(t, testkit.Patience, "the other is well again", func() bool {
 			return slices.ContainsFunc(b.cluster.member.Members(), func(m cluster.Heartbeat) bool { return m.Name() == "a" && !m.Drains })
 		})
-		b.cluster.SetDrain(true)
+		a.drain("b")
 		a.owns()
 		a.answers()
 		if _, err := b.cluster.member.Take(t.Context(), "kitchen"); !isHeld(err) {

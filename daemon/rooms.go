@@ -36,6 +36,10 @@ const (
 	// may see: some are between people, or for agents that are gone.
 	recentLimit = 512
 
+	// lostTurns is how long ago an answer may have begun that is given again when the daemon that gave it
+	// was lost: the longest are said in that time, and a room has a new owner within four seconds.
+	lostTurns = time.Minute
+
 	// editLimit is how many edits of a scene are read, however old: an entry stays as long as it is
 	// among the newest of its field.
 	editLimit = 4096
@@ -104,10 +108,14 @@ func (d *Daemon) newRoomEntry(ctx context.Context, is executive.Room, journal ro
 	if err != nil {
 		return roomEntry{}, fmt.Errorf("reading what is still to be said in the room %s: %w", is.ID, err)
 	}
+	var lost time.Time
+	if d.cluster != nil {
+		lost = time.Now().Add(-lostTurns)
+	}
 	return roomEntry{is: is, Room: room.New(room.Config{
 		Cameras: &d.cameras, // for the rooms of executive.sight.rooms
 		ID:      is.ID, Settings: d.settings,
-		People: d.people, Voices: d.voices.Registry, Journal: journal, Model: &d.llm, Past: past, Agenda: agenda, Works: d.working, Parts: d.health.List, Took: d.countLatency, Dropped: d.counts.Dropped,
+		People: d.people, Voices: d.voices.Registry, Journal: journal, Model: &d.llm, Past: past, Lost: lost, Agenda: agenda, Works: d.working, Parts: d.health.List, Took: d.countLatency, Dropped: d.counts.Dropped,
 		Agents: func() []agents.Record { return d.agents.In(is.ID) }, Order: d.order, Former: d.agents.Former, Tools: d.tools(), Spawner: d.agents,
 		Reach: func(who earshot.ParticipantID, e earshot.Event) { d.notifyElsewhere(now(), who, e) },
 		Recall: func(ctx context.Context, agent earshot.ParticipantID) ([]earshot.Event, error) {
@@ -264,7 +272,7 @@ func (d *Daemon) commandsIn(is executive.Room) command.Table {
 func (d *Daemon) Admit(ctx context.Context, e earshot.Event) error {
 	r, ok := d.rooms.find(e.Room)
 	if !ok {
-		return access.NoRoom(e.Room, nil)
+		return d.noRoom(e.Room)
 	}
-	return r.Admit(ctx, e)
+	return moved(r.Admit(ctx, e))
 }

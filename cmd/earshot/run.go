@@ -199,7 +199,7 @@ func (a *app) open(d *daemon.Daemon, looks []probe.Engine, senses []probe.Findin
 	}
 	findings = append(findings, probe.Finding{Thing: "journal", Works: true, Text: config.ShortPath(d.Config().Store.Place())})
 	d.AddWorking("journal")
-	if a.console(d.Config()) {
+	if a.typesHere(d.Config()) {
 		findings = append(findings, probe.Finding{Thing: "console", Works: true, Text: "type here; /help lists what you can ask, /exit leaves"})
 		d.AddWorking("console")
 		d.Health().NoteFinding(probe.Finding{Thing: "console", Works: true})
@@ -229,7 +229,7 @@ func (a *app) live(d *daemon.Daemon, i identityFlags, l net.Listener, settle fun
 	}
 	err := d.RunWith(a.ctx, l, func() []providers.Provider {
 		settle()
-		if !a.console(d.Config()) {
+		if !a.typesHere(d.Config()) {
 			return nil
 		}
 		here.Known = d.Opening()
@@ -250,6 +250,10 @@ func (a *app) console(cfg *config.Config) bool {
 	}
 	return about.Mode()&os.ModeCharDevice == 0 || term.IsTerminal(int(a.in.Fd()))
 }
+
+// typesHere reports whether this terminal is a console of the daemon. Of several daemons another may have
+// the desk, and "earshot chat" goes where that is.
+func (a *app) typesHere(cfg *config.Config) bool { return cfg.Cluster.Name == "" && a.console(cfg) }
 
 // person reports whether somebody sits at the terminal.
 func (a *app) person() bool {

@@ -2,6 +2,7 @@ package record
 
 import (
 	"slices"
+	"time"
 
 	"earshot"
 	"earshot/conversation"
@@ -64,28 +65,34 @@ func replies(past []earshot.Event) map[earshot.TurnID]earshot.Reply {
 }
 
 // CutShort returns the unanswered messages in the past: nothing was heard of the last answer of an
-// agent, because earshot stopped. had are the agents that have had their turn about a message.
-func CutShort(past []earshot.Event) (left []earshot.Event, had map[earshot.EventID][]earshot.ParticipantID) {
+// agent, because earshot stopped. What was said counts, too, if the turn about it began since lost and has
+// no end; a zero lost means that none is to count. had are the agents that have had their turn about a
+// message.
+func CutShort(past []earshot.Event, lost time.Time) (left []earshot.Event, had map[earshot.EventID][]earshot.ParticipantID) {
 	type asked struct {
 		about earshot.EventID
 		of    earshot.ParticipantID
 	}
-	last, ended := make(map[asked]earshot.TurnID), replies(past)
+	last, ended, began := make(map[asked]earshot.TurnID), replies(past), make(map[earshot.TurnID]time.Time)
 	for _, e := range past {
 		if d, ok := e.Body.(earshot.Decision); ok && d.Turn != "" {
-			last[asked{d.About, d.Agent}] = d.Turn
+			last[asked{d.About, d.Agent}], began[d.Turn] = d.Turn, e.At
 		}
 	}
-	had, owed := make(map[earshot.EventID][]earshot.ParticipantID), make(map[earshot.EventID]bool)
+	had, owed, spoken := make(map[earshot.EventID][]earshot.ParticipantID), make(map[earshot.EventID]bool), make(map[earshot.EventID]bool)
 	for a, turn := range last {
-		if reply := ended[turn]; reply.Cut != nil && reply.Cut.Signal == interrupt.Shutdown.String() && reply.Delivered() == "" {
+		reply, over := ended[turn]
+		if !over && !lost.IsZero() && !began[turn].Before(lost) {
+			owed[a.about], spoken[a.about] = true, true
+		} else if reply.Cut != nil && reply.Cut.Signal == interrupt.Shutdown.String() && reply.Delivered() == "" {
 			owed[a.about] = true
 		} else {
 			had[a.about] = append(had[a.about], a.of)
 		}
 	}
 	for _, e := range past {
-		if m, ok := e.Body.(earshot.Message); ok && m.Turn == "" && owed[e.ID] {
+		m, written := e.Body.(earshot.Message)
+		if owed[e.ID] && written && m.Turn == "" || spoken[e.ID] && e.Body.Kind() == earshot.KindUtterance {
 			left = append(left, e)
 		}
 	}

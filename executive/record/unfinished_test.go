@@ -3,6 +3,7 @@ package record_test
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	"earshot"
 	"earshot/executive/addressing"
@@ -53,9 +54,22 @@ func TestCutShort(t *testing.T) {
 		{"killed", past(begins("s", "scout")), "[] [scout]"},
 		{"one of two", past(begins("r", "rook"), ends("r", earshot.Completed, "one", ""), begins("s", "scout"), ends("s", earshot.Interrupted, "", "shutdown")), "[q] [rook]"},
 		{"answered later", past(begins("s", "scout"), ends("s", earshot.Interrupted, "", "shutdown"), begins("t", "scout"), ends("t", earshot.Completed, "one", "")), "[] [scout]"},
+		{"lost", past(begins("s", "scout")), "[q] []"},
+		{"lost long ago", past(begins("s", "scout")), "[] [scout]"},
+		{"lost and answered since", past(begins("s", "scout"), begins("t", "scout"), ends("t", earshot.Completed, "one", "")), "[] [scout]"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			left, had := record.CutShort(tt.past)
+			began, lost := time.Date(2026, 2, 3, 4, 5, 6, 0, time.UTC), time.Time{}
+			for i := range tt.past {
+				tt.past[i].At = began
+			}
+			switch tt.name {
+			case "lost", "lost and answered since":
+				lost = began
+			case "lost long ago":
+				lost = began.Add(time.Second)
+			}
+			left, had := record.CutShort(tt.past, lost)
 			ids := []earshot.EventID{}
 			for _, e := range left {
 				ids = append(ids, e.ID)

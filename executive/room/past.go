@@ -39,14 +39,18 @@ func (r *Room) restorePast() {
 	r.mind.Resume(r.cfg.Past)
 	r.exchange.Askers.Restore(r.cfg.Past)
 	r.chain.Overdue = record.LastWords(r.cfg.Past, r.exchange.Kind)
-	r.unanswered.messages, r.unanswered.had = record.CutShort(r.cfg.Past)
+	r.unanswered.messages, r.unanswered.had = record.CutShort(r.cfg.Past, r.cfg.Lost)
 	r.records.began = r.records.newest
 	for _, s := range r.seats {
 		s.History.EndPresence()
 	}
 	for _, e := range record.Unended(r.cfg.Past) {
 		d := e.Body.(earshot.Decision)
-		lost := r.event(e.Visibility, earshot.Reply{Turn: d.Turn, About: d.About, Outcome: earshot.Failed, Fault: "earshot stopped in the middle of it; ask again"})
+		fault := "earshot stopped in the middle of it; ask again"
+		if !r.cfg.Lost.IsZero() && !e.At.Before(r.cfg.Lost) {
+			fault = "the daemon that said it was lost in the middle of it; it is said again"
+		}
+		lost := r.event(e.Visibility, earshot.Reply{Turn: d.Turn, About: d.About, Outcome: earshot.Failed, Fault: fault})
 		lost.Author, lost.Sources = d.Agent, []earshot.EventID{d.About}
 		r.records.unsaved.Add(lost)
 	}
@@ -60,7 +64,7 @@ const reunion = 15 * time.Second
 // unanswered are the messages that would have been answered if the program had not ended, oldest
 // first, and until when their authors are waited for. It belongs to Run. A program that was killed
 // has left no word of how far it came, so the question that it was answering is not asked again:
-// the answer may have been heard.
+// the answer may have been heard. Where another daemon takes over at once, it is: they still wait for the rest.
 type unanswered struct {
 	messages []earshot.Event
 	had      map[earshot.EventID][]earshot.ParticipantID // the agents that have had their turn about a message; other agents that it calls have not
@@ -96,8 +100,12 @@ func (r *Room) askUnanswered(ctx context.Context) {
 }
 
 // receives reports whether the author of a message is here and reads, at an outlet, what is
-// answered: a terminal comes a moment after whoever sits at it.
+// answered: a terminal comes a moment after whoever sits at it. Who has spoken is still there, and hears
+// what comes out of a loudspeaker.
 func (r *Room) receives(e earshot.Event) bool {
+	if e.Body.Kind() == earshot.KindUtterance {
+		return slices.ContainsFunc(r.outlets(question.Question{Message: e, Aloud: true}), (*delivery.Outlet).Audible)
+	}
 	return r.resolver.Addressing.IsHere(e.Author) && slices.ContainsFunc(r.outlets(question.Question{Message: e}), func(p *delivery.Outlet) bool {
 		return r.notices.ReadsAt(p, r.cfg.People.Current(e.Author))
 	})
@@ -106,6 +114,9 @@ func (r *Room) receives(e earshot.Event) bool {
 // askAgain admits a message that is on record once more.
 func (r *Room) askAgain(ctx context.Context, e earshot.Event) {
 	who, known := r.cfg.People.Get(e.Author)
+	if u, spoken := e.Body.(earshot.Utterance); spoken && !known { // a voice that only the daemon that was lost has met
+		who, known = r.cfg.People.MeetAgain(u.Speaker, e.Author)
+	}
 	if !known {
 		return
 	}

@@ -139,6 +139,10 @@ type Config struct {
 	// the main agent is made from it.
 	Past []earshot.Event
 
+	// Lost, if it is set, says that another daemon had the room until a moment ago: the questions whose turns
+	// began since then and have no end are answered again, from the beginning.
+	Lost time.Time
+
 	// Agenda is the open reminders, however old they are. It may already contain those in Past.
 	Agenda remind.Agenda
 
