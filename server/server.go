@@ -71,6 +71,10 @@ type Server struct {
 	// Relay passes on requests for rooms that other daemons have. It is nil if there are none.
 	Relay *Relay
 
+	// Daemons, if set, returns how many daemons the same clients may ask. Each lets through its part of the
+	// requests that the port allows. It returns at once, and may be called from many goroutines.
+	Daemons func() int
+
 	tail      tail         // shared by everybody who follows the events
 	turns     turns        // the order in which they are sent
 	terminals atomic.Int64 // attached so far
@@ -84,7 +88,9 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 
 // ServeLoopback is Serve for what [ListenLoopback] returned, by the rules of c.
 func (s *Server) ServeLoopback(ctx context.Context, l net.Listener, c Config) error {
-	return s.serve(ctx, l, loopbackRules(c))
+	by := loopbackRules(c)
+	by.rates.parts = s.Daemons
+	return s.serve(ctx, l, by)
 }
 
 // serve answers at l by some rules.
