@@ -145,6 +145,13 @@ func (b *busLink) set(conn bus.Bus) {
 	b.changed = make(chan struct{})
 }
 
+// current returns the connection, or nil if there is none.
+func (b *busLink) current() bus.Bus {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.conn
+}
+
 // setUsers says who besides daemons may use the server that the daemon has, if it has one.
 func (b *busLink) setUsers(users []natsserver.User) error {
 	b.mu.Lock()

@@ -81,7 +81,7 @@ func (d *Daemon) openCluster(ctx context.Context) error {
 	}
 	c.counts = d.counts.Cluster(func() float64 { return float64(len(leases.Held())) }, func() float64 { return float64(len(c.member.Members())) })
 	c.member = cluster.Member{Leases: leases, Build: d.options.Version, Log: d.log, Status: c.status, Serve: c.serve, TakenOver: c.counts.TakenOver}
-	d.cluster = c
+	d.cluster, d.server.Relay = c, c.relay()
 	d.server.Daemons = func() int { return int(c.present.Load()) }
 	return nil
 }

@@ -27,6 +27,7 @@ import (
 	"earshot/internal/testkit/pgtest"
 	"earshot/llm"
 	"earshot/participants"
+	srv "earshot/server"
 )
 
 // A relay is one daemon's way to the database. It can be cut.
@@ -132,6 +133,7 @@ type sharer struct {
 	relay  *relay
 	line   line
 	atDesk atomic.Bool // a part that is at the desk runs
+	socket string      // where clients connect
 	stop   context.CancelFunc
 	ended  chan struct{}
 }
@@ -164,7 +166,7 @@ func (h *sharedHouse) join(name string) *sharer {
 		h.t.Fatal(err)
 	}
 	var err error
-	if s.Daemon, err = Open(h.t.Context(), cfg, Options{Account: earshot.Handle{Provider: "console", ID: "1"}, Name: "ann", Log: slog.New(slog.NewTextHandler(h.t.Output(), nil)).With("daemon", name), bus: &s.line}); err != nil {
+	if s.Daemon, err = Open(h.t.Context(), cfg, Options{Account: earshot.Handle{Provider: "console", ID: fmt.Sprint("uid", os.Getuid())}, Name: "ann", Log: slog.New(slog.NewTextHandler(h.t.Output(), nil)).With("daemon", name), bus: &s.line}); err != nil {
 		h.t.Fatal(err)
 	}
 	s.install(h.t.Context(), &section{name: "device", atDesk: true, is: sectionBuild{parts: []part{{name: "device", run: func(ctx context.Context) error {
@@ -173,11 +175,16 @@ func (h *sharedHouse) join(name string) *sharer {
 		<-ctx.Done()
 		return nil
 	}}}}})
+	s.socket = filepath.Join(s.relay.dir, "api", "socket")
+	clients, err := srv.Listen(s.socket)
+	if err != nil {
+		h.t.Fatal(err)
+	}
 	ctx, stop := context.WithCancel(h.t.Context())
 	s.stop = stop
 	go func() {
 		defer close(s.ended)
-		if err := s.Run(ctx, nil); err != nil {
+		if err := s.Run(ctx, clients); err != nil {
 			h.t.Error(err)
 		}
 	}()

@@ -139,6 +139,8 @@ var tried = map[string]string{
 	"cluster":             "internal/testkit/pgtest store/postgres",                                                                                  // which has the leases
 	"store":               "cluster executive/memory executive/remind executive/schedule executive/task internal/testkit/pgtest participants/agents", // whose tables it keeps
 
+	"server": "bus bus/stream", // by which requests are passed on
+
 	"satellite/client": "bus/nats bus/natsserver models/stt", // which carry its sessions, and seek names for it
 
 	"models/neural":       "internal/audio models/stt models/tts", // whose clients it has
