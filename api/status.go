@@ -30,6 +30,7 @@ type Status struct {
 type RoomName struct {
 	ID   earshot.RoomID `json:"id"`
 	Name string         `json:"name"`
+	At   string         `json:"at,omitempty"` // the daemon that has it, if that is another one
 }
 
 // A Permission is what needs somebody to allow it, as programs are told.

@@ -32,6 +32,7 @@ CREATE TABLE IF NOT EXISTS room_leases (
 	until TIMESTAMPTZ NOT NULL,
 	UNIQUE (room, fence)
 ) WITH (fillfactor = 50);
+CREATE TABLE IF NOT EXISTS cluster_drains (name TEXT PRIMARY KEY);
 CREATE TABLE IF NOT EXISTS shared_files (name TEXT PRIMARY KEY, version BIGINT NOT NULL, content BYTEA NOT NULL);
 CREATE TABLE IF NOT EXISTS model_costs (member TEXT PRIMARY KEY, day TEXT NOT NULL, content BYTEA NOT NULL);
 CREATE OR REPLACE FUNCTION check_fence(of_room TEXT, of_owner TEXT, of_fence BIGINT) RETURNS VOID LANGUAGE plpgsql AS '
@@ -246,6 +247,36 @@ func (l *Leases) Held() []*Lease {
 	}
 	slices.SortFunc(all, func(a, b *Lease) int { return strings.Compare(a.Room, b.Room) })
 	return all
+}
+
+// SetDrain says whether the member with a name gives its rooms away and takes none. That holds until it is
+// said otherwise, also when the member is started again, and the member knows within a second.
+func (l *Leases) SetDrain(ctx context.Context, name string, drains bool) error {
+	statement := "DELETE FROM cluster_drains WHERE name = ?"
+	if drains {
+		statement = "INSERT INTO cluster_drains (name) VALUES (?) ON CONFLICT DO NOTHING"
+	}
+	if _, err := l.db.ExecContext(ctx, statement, name); err != nil {
+		return fmt.Errorf("draining %s: %w", name, err)
+	}
+	return nil
+}
+
+// Drains returns the names of the members that are to drain, in their order.
+func (l *Leases) Drains(ctx context.Context) (names []string, err error) {
+	rows, err := l.db.QueryContext(ctx, "SELECT name FROM cluster_drains ORDER BY name")
+	if err != nil {
+		return nil, fmt.Errorf("reading who drains: %w", err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var name string
+		if err := rows.Scan(&name); err != nil {
+			return nil, err
+		}
+		names = append(names, name)
+	}
+	return names, rows.Err()
 }
 
 // TurnFor is how long after asking for it a turn may be used.

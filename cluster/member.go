@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -58,12 +59,21 @@ type Member struct {
 	// for which the same holds.
 	Serve func(ctx context.Context, lease *Lease)
 
+	// TakenOver, if not nil, is called when a room was taken that another member had, with how long ago
+	// that member said so last: for at most that long nobody had the room.
+	TakenOver func(after time.Duration)
+
 	acquiring sync.Mutex // held while a lease is acquired, since a second one would end the first
 
 	mu      sync.Mutex
+	began   time.Time
 	view    View // of the others
 	number  uint64
-	renewed time.Time // when the database last answered
+	renewed time.Time            // when the database last answered
+	echoed  time.Time            // when what this member says last came back
+	twin    time.Time            // when another member with its name was last heard of
+	drains  []string             // the names of members that are to drain
+	owned   map[string]time.Time // when another member last said that it had a room, or had given it away
 	serving map[string]*service
 	given   map[string]grant
 	retry   map[string]time.Time // when a room may be free that somebody else held
@@ -94,7 +104,10 @@ type grant struct {
 func (m *Member) Run(ctx context.Context) error {
 	m.mu.Lock()
 	m.serving, m.given, m.retry, m.wake = make(map[string]*service), make(map[string]grant), make(map[string]time.Time), make(chan struct{}, 1)
-	m.begin = func(l *Lease, asked bool) { m.serve(ctx, l, asked) }
+	m.begin, m.owned = func(l *Lease, asked bool) { m.serve(ctx, l, asked) }, make(map[string]time.Time)
+	if m.began.IsZero() {
+		m.began = time.Now()
+	}
 	m.mu.Unlock()
 	stop, err := m.Bus.Subscribe(ctx, HeartbeatPattern, m.hear)
 	if err != nil {
@@ -142,11 +155,23 @@ func (m *Member) hear(msg bus.Message) {
 		m.Log.Warn("a member says something that cannot be", "err", err)
 		return
 	}
+	now := time.Now()
+	m.mu.Lock()
 	if b.ID == m.Leases.owner {
+		m.echoed = now
+		m.mu.Unlock()
 		return
 	}
-	m.mu.Lock()
-	changed := m.view.Step(time.Now(), &b)
+	if b.Name() == m.name() && now.Sub(m.began) >= TTL { // or it may be the last words of an earlier process
+		m.twin = now
+	}
+	changed := m.view.Step(now, &b)
+	for room := range b.Rooms {
+		m.owned[room] = now
+	}
+	for room := range b.Given {
+		m.owned[room] = now
+	}
 	m.mu.Unlock()
 	if changed {
 		m.Log.Info("a member came or went", "member", b.Name())
@@ -177,7 +202,10 @@ func (m *Member) own(status Status, now time.Time) Heartbeat {
 		status.Load = 1
 	}
 	b := Heartbeat{ID: m.Leases.owner, Number: m.number, Build: m.Build, Load: status.Load, Senses: status.Senses, Rooms: make(map[string]Tenure), Given: make(map[string]Grant)}
-	b.Drains = status.Drains || now.Sub(m.renewed) >= TTL // it could hold no lease
+	if !m.began.IsZero() {
+		b.Age = int(now.Sub(m.began) / time.Second)
+	}
+	b.Drains = status.Drains || slices.Contains(m.drains, b.Name()) || now.Sub(m.renewed) >= TTL // it could hold no lease
 	for room, s := range m.serving {
 		b.Rooms[room] = Tenure{s.lease.Fence, int(now.Sub(s.lease.since) / time.Second)}
 	}
@@ -201,7 +229,7 @@ func (m *Member) encode(status Status) []byte {
 
 // beat tells the others how this member is.
 func (m *Member) beat(status Status) {
-	if err := m.Bus.Publish(HeartbeatSubject(Heartbeat{ID: m.Leases.owner}.Name()), m.encode(status)); err != nil {
+	if err := m.Bus.Publish(HeartbeatSubject(m.name()), m.encode(status)); err != nil {
 		m.Log.Warn("the other members do not hear of this one", "err", err)
 	}
 }
@@ -213,12 +241,20 @@ func (m *Member) renew(ctx context.Context) {
 	for {
 		bounded, cancel := context.WithTimeout(ctx, Every)
 		err := m.Leases.Renew(bounded)
-		cancel()
+		now, drains := time.Now(), []string(nil)
 		if err == nil {
+			drains, err = m.Leases.Drains(bounded)
 			m.mu.Lock()
-			m.renewed = time.Now()
+			if err == nil {
+				m.drains = drains
+			}
+			if err == nil || !m.renewed.IsZero() { // who does not know yet whether it drains takes nothing
+				m.renewed = now
+			}
 			m.mu.Unlock()
-		} else if ctx.Err() == nil {
+		}
+		cancel()
+		if err != nil && ctx.Err() == nil {
 			m.Log.Warn("the database does not answer, without which no room can be had", "err", err)
 		}
 		select {
@@ -269,6 +305,13 @@ func (m *Member) acquire(ctx context.Context, room string, asked bool) (*Lease, 
 	defer cancel()
 	lease, err := m.Leases.Acquire(bounded, room)
 	if err == nil {
+		m.mu.Lock()
+		last, had := m.owned[room]
+		delete(m.owned, room)
+		m.mu.Unlock()
+		if had && m.TakenOver != nil {
+			m.TakenOver(time.Since(last))
+		}
 		begin(lease, asked)
 	}
 	return lease, err
@@ -321,6 +364,25 @@ func (m *Member) Members() []Heartbeat {
 	return all
 }
 
+func (m *Member) name() string { return Heartbeat{ID: m.Leases.owner}.Name() }
+
+// A Condition says whether a member has what it needs. While it does not run because it has no bus, the
+// database counts as there.
+type Condition struct {
+	Database bool     // it answered in the last [TTL]
+	Bus      bool     // what the member says came back in that time
+	SameName bool     // in that time another member was heard of that has its name
+	Drains   []string // the names of the members that are to drain, present or not
+}
+
+// Condition returns how this member is.
+func (m *Member) Condition() Condition {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	lately := func(t time.Time) bool { return time.Since(t) < TTL }
+	return Condition{Database: m.begin == nil || lately(m.renewed), Bus: lately(m.echoed), SameName: lately(m.twin), Drains: m.drains}
+}
+
 // decide returns the rooms to take, and begins to give others away.
 func (m *Member) decide(status Status, now time.Time) (take []string) {
 	m.mu.Lock()
@@ -345,6 +407,7 @@ func (m *Member) decide(status Status, now time.Time) (take []string) {
 			ending++
 		}
 	}
+	maps.DeleteFunc(m.owned, func(_ string, last time.Time) bool { return now.Sub(last) >= Stay })
 	for room, g := range m.given {
 		if now.Sub(g.at) >= TTL {
 			delete(m.given, room)

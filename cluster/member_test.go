@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"maps"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -31,10 +32,11 @@ type table struct {
 	speed float64
 	house *house
 
-	mu   sync.Mutex
-	slow time.Duration // the longest way there, and back
-	rand *rand.Rand
-	rows map[string]row
+	mu     sync.Mutex
+	slow   time.Duration // the longest way there, and back
+	rand   *rand.Rand
+	rows   map[string]row
+	drains map[string]bool
 }
 
 type row struct {
@@ -81,6 +83,14 @@ func (b *table) perform(text string, args []driver.NamedValue) (found [][]driver
 	arg := func(i int) any { return args[i].Value }
 	end := func(i int) time.Time { return b.now().Add(time.Duration(arg(i).(float64) * float64(time.Second))) }
 	switch {
+	case strings.Contains(text, "cluster_drains") && strings.HasPrefix(text, "SELECT"):
+		for _, name := range slices.Sorted(maps.Keys(b.drains)) {
+			found = append(found, []driver.Value{name})
+		}
+	case strings.HasPrefix(text, "INSERT INTO cluster_drains"):
+		b.drains[arg(0).(string)] = true
+	case strings.HasPrefix(text, "DELETE FROM cluster_drains"):
+		delete(b.drains, arg(0).(string))
 	case strings.HasPrefix(text, "INSERT"):
 		room, owner := arg(0).(string), arg(1).(string)
 		old, is := b.rows[room]
@@ -210,6 +220,16 @@ type resident struct {
 	last   map[string]time.Time // when it last had a valid lease of a room
 	ending int                  // rooms that are being handed over
 	most   int                  // of them at a time
+
+	took    int // rooms that others had
+	longest time.Duration
+}
+
+func (r *resident) takenOver(after time.Duration) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.took++
+	r.longest = max(r.longest, after)
 }
 
 func newHouse(t *testing.T, seed uint64, slow time.Duration, speed float64) *house {
@@ -217,7 +237,7 @@ func newHouse(t *testing.T, seed uint64, slow time.Duration, speed float64) *hou
 	for i := range 12 {
 		h.rooms = append(h.rooms, fmt.Sprintf("room%02d", i))
 	}
-	h.table = &table{t: t, start: time.Now(), speed: speed, slow: slow, house: h, rand: rand.New(rand.NewPCG(seed, 0)), rows: make(map[string]row)}
+	h.table = &table{t: t, start: time.Now(), speed: speed, slow: slow, house: h, rand: rand.New(rand.NewPCG(seed, 0)), rows: make(map[string]row), drains: make(map[string]bool)}
 	return h
 }
 
@@ -230,7 +250,7 @@ func (h *house) join(name string) *resident {
 	if r.leases, err = cluster.OpenLeases(h.t.Context(), db, r.id); err != nil {
 		h.t.Fatal(err)
 	}
-	m := &cluster.Member{Leases: r.leases, Bus: &r.line, Log: slog.New(slog.DiscardHandler), Serve: r.serve, Status: func() cluster.Status {
+	m := &cluster.Member{TakenOver: r.takenOver, Leases: r.leases, Bus: &r.line, Log: slog.New(slog.DiscardHandler), Serve: r.serve, Status: func() cluster.Status {
 		return cluster.Status{Rooms: h.rooms, Drains: r.drains.Load()}
 	}}
 	r.member = m
@@ -477,6 +497,65 @@ func TestHandovers(t *testing.T) {
 		h.settled()
 		if len(a.serves) > 0 || a.most < 2 || a.most > 8 {
 			t.Errorf("after draining it has %d rooms, and gave away %d at a time", len(a.serves), a.most)
+		}
+		h.end()
+	})
+}
+
+// TestDrain: a member that is to drain gives its rooms away and takes none, also after it was started
+// again, whoever said so, until that is undone; and it is known how long its rooms had nobody.
+func TestDrain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHouse(t, 1, 5*time.Millisecond, 1)
+		a, b := h.join("a"), h.join("b")
+		h.settled()
+		set := func(drains bool, has int) {
+			t.Helper()
+			if err := b.leases.SetDrain(t.Context(), "a", drains); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(3 * cluster.Stay)
+			a.mu.Lock()
+			defer a.mu.Unlock()
+			if len(a.serves) != has {
+				t.Errorf("it has %d rooms, want %d", len(a.serves), has)
+			}
+		}
+		set(true, 0)
+		if got := b.member.Condition().Drains; !slices.Equal(got, []string{"a"}) {
+			t.Errorf("the other says that %v drain", got)
+		}
+		if b.took == 0 || b.longest > time.Second {
+			t.Errorf("%d rooms were taken over, in at most %v", b.took, b.longest)
+		}
+		a.leave()
+		a = h.join("a")
+		set(true, 0)
+		set(false, 6)
+		h.end()
+	})
+}
+
+// TestCondition: a member says what it has not got, and that another one has its name.
+func TestCondition(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHouse(t, 1, 5*time.Millisecond, 1)
+		a := h.join("a")
+		for _, tt := range []struct {
+			name string
+			does func()
+			want cluster.Condition
+		}{
+			{"well", func() { h.join("b") }, cluster.Condition{Database: true, Bus: true}},
+			{"without a database", func() { a.link.cut.Store(true) }, cluster.Condition{Bus: true}},
+			{"without a bus", func() { a.link.cut.Store(false); a.line.cut.Store(true) }, cluster.Condition{Database: true}},
+			{"twice", func() { a.line.cut.Store(false); h.join("a") }, cluster.Condition{Database: true, Bus: true, SameName: true}},
+		} {
+			tt.does()
+			time.Sleep(2 * cluster.TTL)
+			if got := a.member.Condition(); !reflect.DeepEqual(got, tt.want) {
+				t.Errorf("%s: %+v, want %+v", tt.name, got, tt.want)
+			}
 		}
 		h.end()
 	})

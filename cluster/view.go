@@ -29,6 +29,7 @@ type Heartbeat struct {
 	ID     string            `json:"id"`     // its name, a dot, and something that differs at each start
 	Number uint64            `json:"number"` // grows
 	Build  string            `json:"build,omitempty"`
+	Age    int               `json:"age"`              // seconds since it began
 	Load   float64           `json:"load"`             // 0 means idle, 1 that it can take no more
 	Drains bool              `json:"drains,omitempty"` // it takes no rooms, and gives away what it has
 	Senses map[string]int    `json:"senses,omitempty"` // how many of a room's senses and outlets are at this member
@@ -66,8 +67,8 @@ func ParseHeartbeat(subject string, data []byte) (b Heartbeat, err error) {
 		return b, errors.New("a beat has no ID")
 	case subject != HeartbeatSubject(name):
 		return b, fmt.Errorf("a beat of %s came under the subject of somebody else", name)
-	case b.Load < 0 || b.Load > 1:
-		return b, fmt.Errorf("the load of %s is not between 0 and 1", name)
+	case b.Age < 0 || b.Load < 0 || b.Load > 1:
+		return b, fmt.Errorf("the age of %s is negative, or its load not between 0 and 1", name)
 	case len(b.Senses) > maxRooms || len(b.Rooms) > maxRooms || len(b.Given) > maxRooms || len(b.Build) > maxName:
 		return b, fmt.Errorf("the beat of %s is too long", name)
 	}

@@ -123,7 +123,7 @@ func (h backend) State(ctx context.Context, p server.Principal) (api.Status, err
 		s.Today = &today
 	}
 	for _, is := range h.daemon.gate.OpenRooms(p.Participant) {
-		s.Rooms = append(s.Rooms, api.RoomName{ID: is.ID, Name: is.Name})
+		s.Rooms = append(s.Rooms, api.RoomName{ID: is.ID, Name: is.Name, At: h.daemon.elsewhere(is)})
 	}
 	return s, nil
 }

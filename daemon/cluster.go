@@ -20,6 +20,7 @@ import (
 	"earshot/daemon/access"
 	"earshot/executive"
 	"earshot/executive/room"
+	"earshot/internal/metrics"
 	"earshot/store"
 	"earshot/store/postgres"
 )
@@ -42,15 +43,16 @@ type clusterMember struct {
 	member cluster.Member
 	db     *sql.DB // of the leases and the files
 	files  cluster.Files
-	drains atomic.Bool
+	counts *metrics.Cluster
+	ends   <-chan struct{} // closed when the program ends
 
 	present   atomic.Int64            // how many members there are, this one among them; 0 before that is known
 	costs     []byte                  // as they were written last
 	elsewhere map[string]api.UsageDay // what others have spent today, by member
-	ends      <-chan struct{}         // closed when the program ends
 
-	mu   sync.Mutex
-	desk chan struct{} // closed when the desk comes or goes
+	mu       sync.Mutex
+	desk     chan struct{}             // closed when the desk comes or goes
+	problems map[string]earshot.Notice // by their keys
 }
 
 // openCluster makes this daemon one of several, if it is to be, once the journal is open.
@@ -77,7 +79,8 @@ func (d *Daemon) openCluster(ctx context.Context) error {
 	if err != nil {
 		return errors.Join(err, c.db.Close())
 	}
-	c.member = cluster.Member{Leases: leases, Build: d.options.Version, Log: d.log, Status: c.status, Serve: c.serve}
+	c.counts = d.counts.Cluster(func() float64 { return float64(len(leases.Held())) }, func() float64 { return float64(len(c.member.Members())) })
+	c.member = cluster.Member{Leases: leases, Build: d.options.Version, Log: d.log, Status: c.status, Serve: c.serve, TakenOver: c.counts.TakenOver}
 	d.cluster = c
 	d.server.Daemons = func() int { return int(c.present.Load()) }
 	return nil
@@ -129,9 +132,6 @@ func (d *Daemon) fence(ctx context.Context, tx *sql.Tx, room earshot.RoomID) err
 	return err
 }
 
-// SetDrain says whether this daemon gives its rooms away and takes none.
-func (c *clusterMember) SetDrain(drains bool) { c.drains.Store(drains) }
-
 // run takes part in the cluster until ctx ends and all rooms have ended.
 func (c *clusterMember) run(ctx context.Context) {
 	c.ends = ctx.Done()
@@ -139,6 +139,7 @@ func (c *clusterMember) run(ctx context.Context) {
 	defer sharing.Wait()
 	sharing.Go(func() { c.files.Run(ctx) })
 	sharing.Go(func() { c.shareCosts(ctx) })
+	sharing.Go(func() { c.watch(ctx) })
 	for ctx.Err() == nil {
 		err := c.daemon.bus.use(ctx, func(ctx context.Context, b bus.Bus) error {
 			c.member.Bus = b
@@ -161,7 +162,7 @@ func pause(ctx context.Context, d time.Duration) {
 // status implements [cluster.Member.Status].
 func (c *clusterMember) status() cluster.Status {
 	cfg := c.daemon.Config()
-	s := cluster.Status{Senses: map[string]int{string(earshot.Desk): devicesOf(cfg)}, Load: machineLoad(), Drains: c.drains.Load()}
+	s := cluster.Status{Senses: map[string]int{string(earshot.Desk): devicesOf(cfg)}, Load: machineLoad()}
 	for _, is := range cfg.Rooms.All() {
 		s.Rooms = append(s.Rooms, string(is.ID))
 	}
@@ -229,15 +230,19 @@ type leasedJournal struct {
 	room.Journal
 	lease *cluster.Lease
 	lost  func()
+
+	fenced func() // counts appends that were refused
 }
 
 // Append implements [room.Journal].
 func (j leasedJournal) Append(ctx context.Context, events ...earshot.Event) ([]earshot.Event, error) {
 	if !j.lease.Valid() {
+		j.fenced()
 		return nil, store.ErrFenced
 	}
 	kept, err := j.Journal.Append(ctx, events...)
 	if errors.Is(err, store.ErrFenced) {
+		j.fenced()
 		j.lost()
 	}
 	return kept, err
@@ -258,7 +263,7 @@ func (c *clusterMember) serve(ctx context.Context, lease *cluster.Lease) {
 		err = errors.New("whoever has the desk has not made the agents yet")
 	}
 	if err == nil {
-		r, err = d.newRoomEntry(ctx, is, leasedJournal{d.store, lease, func() { end(cluster.ErrLost) }})
+		r, err = d.newRoomEntry(ctx, is, leasedJournal{d.store, lease, func() { end(cluster.ErrLost) }, c.counts.Fenced})
 	}
 	if err == nil {
 		r.roomRun = &roomRun{opened: !configured, shut: make(chan struct{})}
@@ -289,6 +294,7 @@ func (c *clusterMember) serve(ctx context.Context, lease *cluster.Lease) {
 	switch cause := context.Cause(ctx); {
 	case cause == nil: // it was closed
 	case errors.Is(cause, cluster.ErrLost):
+		c.counts.LeaseLost()
 		d.rooms.remove(r)
 	case errors.Is(cause, cluster.ErrHandover) || !c.ending(): // another has it next, or the bus is another
 		await(context.WithoutCancel(ctx), longestHandover, func() bool { return r.Still() || !lease.Valid() || c.ending() })

@@ -199,6 +199,14 @@ func (s *sharer) end() {
 	_ = s.Close()
 }
 
+// drain has a daemon give its rooms away, as an operator asks for.
+func (s *sharer) drain(name string) {
+	s.t.Helper()
+	if _, err := s.Backend().Drain(s.t.Context(), api.DrainRequest{Member: name, Drains: true}); err != nil {
+		s.t.Error(err)
+	}
+}
+
 // kill ends a daemon as if its process was killed: it says nothing more, and writes nothing.
 func (s *sharer) kill() {
 	s.line.cut.Store(true)
@@ -331,7 +339,7 @@ func TestCluster(t *testing.T) {
 			})
 		}
 		at(b, false)
-		a.cluster.SetDrain(true)
+		b.drain("a")
 		b.owns()
 		at(b, true)
 		if faults := b.deskRoom().State(b.Audience()).Faults; len(faults) != 1 || faults[0].Key != "device" {
@@ -344,6 +352,73 @@ func TestCluster(t *testing.T) {
 		}
 		elsewhere(t, a)
 		b.answers()
+	})
+	t.Run("drained", func(t *testing.T) {
+		h, a, b := house(t)
+		knows := func(s *sharer, what string, is func(api.Cluster) bool) {
+			t.Helper()
+			var last api.Cluster
+			defer func() {
+				if t.Failed() {
+					t.Logf("it is known %+v", last)
+				}
+			}()
+			testkit.Await(t, testkit.Patience, what, func() bool {
+				var err error
+				last, err = s.Backend().Cluster(t.Context())
+				return err == nil && is(last)
+			})
+		}
+		knows(b, "where the rooms are", func(s api.Cluster) bool {
+			return s.Name == "b" && len(s.Members) == 2 && len(s.Members[0].Rooms) == 3 && s.Members[0].Rooms[0].Fence > 0 && len(s.Nobodys) == 0
+		})
+		kitchen := executive.Room{ID: "kitchen"}
+		if a.elsewhere(kitchen) != "" || b.elsewhere(kitchen) != "a" {
+			t.Errorf("the kitchen is at %q and %q", a.elsewhere(kitchen), b.elsewhere(kitchen))
+		}
+		if _, err := b.Backend().Drain(t.Context(), api.DrainRequest{Member: "nobody", Drains: true}); err == nil || !strings.Contains(err.Error(), "there are: a, b") {
+			t.Errorf("nobody is drained: %v", err)
+		}
+		b.drain("a")
+		b.owns()
+		a.end()
+		knows(b, "who is away and drained", func(s api.Cluster) bool { return len(s.Members) == 2 && !s.Members[0].Present && s.Members[0].Drains })
+		a = h.join("a")
+		knows(a, "that it drains after a restart, too", func(s api.Cluster) bool {
+			return len(s.Members) == 2 && s.Members[0].Age >= 3 && s.Members[0].Drains && len(s.Members[0].Rooms) == 0 && len(s.Members[1].Rooms) == 3
+		})
+		if counted, err := b.counts.Values(); err != nil || counted["cluster_leases"] != 3 || counted["cluster_members"] != 2 || counted["cluster_takeover_seconds count"] != 3 {
+			t.Errorf("counted are %v, %v", counted, err)
+		}
+		if s, err := b.Backend().Drain(t.Context(), api.DrainRequest{Member: "a"}); err != nil || s.Name != "b" {
+			t.Errorf("draining is undone: %v, %v", s, err)
+		}
+		knows(a, "that it drains no more", func(s api.Cluster) bool { return !s.Members[0].Drains })
+
+		problem := func(s *sharer, key string) {
+			t.Helper()
+			knows(s, "a problem", func(s api.Cluster) bool {
+				if key == "" {
+					return len(s.Problems) == 0
+				}
+				return slices.ContainsFunc(s.Problems, func(p api.Obstacle) bool { return p.Part == key && p.Cure != "" })
+			})
+			unready := slices.ContainsFunc(s.Backend().Ready(t.Context()).Obstacles, func(o api.Obstacle) bool { return o.Part == key })
+			if want := key == "cluster bus" || key == "cluster database"; unready != want {
+				t.Errorf("with %q it is not ready: %v", key, unready)
+			}
+		}
+		problem(a, "")
+		a.line.cut.Store(true)
+		problem(a, "cluster bus")
+		a.line.cut.Store(false)
+		problem(a, "")
+		a.relay.cut()
+		problem(a, "cluster database")
+		a.relay.resume(t)
+		problem(a, "")
+		h.join("b")
+		problem(b, "cluster name")
 	})
 	t.Run("opened", func(t *testing.T) {
 		_, a, b := house(t)
@@ -377,7 +452,7 @@ func TestCluster(t *testing.T) {
 		}
 		a.bus.set(&a.line)
 		b.answers()
-		b.cluster.SetDrain(true)
+		a.drain("b")
 		a.owns()
 		a.answers()
 	})
@@ -424,7 +499,7 @@ func TestCluster(t *testing.T) {
 		testkit.Await(t, testkit.Patience, "the other is well again", func() bool {
 			return slices.ContainsFunc(b.cluster.member.Members(), func(m cluster.Heartbeat) bool { return m.Name() == "a" && !m.Drains })
 		})
-		b.cluster.SetDrain(true)
+		a.drain("b")
 		a.owns()
 		a.answers()
 		if _, err := b.cluster.member.Take(t.Context(), "kitchen"); !isHeld(err) {

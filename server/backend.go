@@ -113,6 +113,12 @@ type Admin interface {
 	// that is wrong with it; nothing has changed then.
 	Reload(ctx context.Context) (api.ReloadResult, error)
 
+	// Cluster returns how several daemons share the rooms.
+	Cluster(ctx context.Context) (api.Cluster, error)
+
+	// Drain says whether one of several daemons gives its rooms away, and returns how it is then.
+	Drain(ctx context.Context, r api.DrainRequest) (api.Cluster, error)
+
 	// Ready returns what keeps the daemon from its work, if anything, and what it still does
 	// nevertheless.
 	Ready(ctx context.Context) api.Readiness

@@ -168,7 +168,7 @@ func TestAnswersAreAsDescribed(t *testing.T) {
 	fill(t, p.house, 3)
 	asks := map[string]string{
 		"POST /v1/messages": `{"text":"x"}`, "POST /v1/commands": `{"name":"who"}`, "GET /v1/search": "?q=1", "GET /v1/decisions": "?limit=3",
-		"POST /v1/agents": "{}", "POST /v1/voices": "{}", "POST /v1/look": "{}", "POST /v1/forget": "{}",
+		"POST /v1/agents": "{}", "POST /v1/cluster": "{}", "POST /v1/voices": "{}", "POST /v1/look": "{}", "POST /v1/forget": "{}",
 	}
 	for route, out := range server.AnswerTypes() {
 		method, path, _ := strings.Cut(route, " ")

@@ -120,6 +120,16 @@ func (s *Server) reload(r *http.Request, _ guest) (api.ReloadResult, error) {
 	return s.Admin.Reload(r.Context())
 }
 
+// cluster returns how several daemons share the rooms.
+func (s *Server) cluster(r *http.Request, _ guest) (api.Cluster, error) {
+	return s.Admin.Cluster(r.Context())
+}
+
+// drain has a daemon give its rooms away, or no longer.
+func (s *Server) drain(r *http.Request, _ guest, in api.DrainRequest) (api.Cluster, error) {
+	return s.Admin.Drain(r.Context(), in)
+}
+
 // alive tells anybody that the process answers, and nothing else.
 func (s *Server) alive(w http.ResponseWriter, _ *http.Request, _ guest) error {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")

@@ -140,6 +140,13 @@ var routes = []route{
 		says:    "Read the configuration again.",
 		changes: "configuration",
 	}},
+	{"GET", "/v1/cluster", operator, asked(http.StatusUnprocessableEntity, (*Server).cluster), routeDescription{
+		says: "The daemons that share the rooms, which of them has which room, and what the one that answers has not got.",
+	}},
+	{"POST", "/v1/cluster", operator, told(http.StatusUnprocessableEntity, (*Server).drain), routeDescription{
+		says:    "Have a daemon give its rooms away and take none, or no longer. It does so within a second, and then needs as long as it takes to end each sentence.",
+		changes: "cluster",
+	}},
 	{"POST", "/v1/look", watcher, told(http.StatusUnprocessableEntity, (*Server).look), routeDescription{
 		says:    "Look once through a camera.",
 		changes: "look",

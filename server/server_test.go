@@ -249,6 +249,12 @@ func serverOf(h *house) *server.Server {
 	return &server.Server{Backend: h, Journal: h, Admin: h, Metrics: counts}
 }
 
+func (h *house) Cluster(context.Context) (api.Cluster, error) { return api.Cluster{Name: "attic"}, nil }
+
+func (h *house) Drain(_ context.Context, r api.DrainRequest) (api.Cluster, error) {
+	return api.Cluster{Name: "attic", Members: []api.ClusterMember{{Name: r.Member, Drains: r.Drains}}}, nil
+}
+
 func (h *house) Diagnose(_ context.Context, e api.DiagnosisRequest) (api.Diagnosis, error) {
 	return api.Diagnosis{Goroutines: fmt.Sprint(e.Goroutines)}, nil
 }

@@ -60,6 +60,7 @@ type commands struct {
 	Restore   restoreCommand   `cmd:"" help:"Replace what is kept here by a backup."`
 	Store     storeCommand     `cmd:"" help:"Maintain the journal."`
 	Satellite satelliteCommand `cmd:"" help:"Be the microphone and the loudspeaker of an earshot on another machine."`
+	Cluster   clusterCommand   `cmd:"" help:"Show the daemons that share the rooms, and drain them."`
 	Service   serviceCommand   `cmd:"" help:"Run earshot as a service that starts with your session."`
 	Help      helpCommand      `cmd:"" help:"Show how to use a command, or list all commands."`
 	Version   versionCommand   `cmd:"" help:"Print the version."`

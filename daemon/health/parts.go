@@ -41,7 +41,7 @@ var (
 	inner = map[string]string{
 		"sound card": api.Sense, "recognition": api.Sense, "recognition of calls": api.Sense, "sound of calls": api.Sense, "calls": api.Sense,
 		"synthesis": api.Outlet, "own voice": api.Outlet, "voice in calls": api.Outlet, "sound of the voice in calls": api.Outlet,
-		"server": api.Machine, "bus": api.Sense, "sound of satellites": api.Sense, "recognition of satellites": api.Sense, "sensing of satellites": api.Sense,
+		"server": api.Machine, "bus": api.Sense, "cluster database": api.Machine, "cluster bus": api.Machine, "sound of satellites": api.Sense, "recognition of satellites": api.Sense, "sensing of satellites": api.Sense,
 	}
 	faultsOf = map[string]string{"store.full": "journal", "store.damaged": "journal", "unsaved": "journal", "memory": "journal"}
 )

@@ -36,6 +36,11 @@ func PrintStatus(w io.Writer, s api.Status, now time.Time) error {
 	for _, one := range s.Satellites {
 		fmt.Fprintf(w, "  %s\n", terminal.Safe(satelliteText(one)))
 	}
+	for _, r := range s.Rooms {
+		if r.At != "" {
+			fmt.Fprintf(w, "  ○ the room %s is at the daemon %s\n", terminal.Safe(r.Name), terminal.Safe(r.At))
+		}
+	}
 	for _, n := range s.Faults {
 		if n.Absent { // earshot doctor says more of it
 			fmt.Fprintf(w, "  – %s\n", terminal.Safe(n.Text))

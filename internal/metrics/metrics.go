@@ -162,6 +162,34 @@ func (m *Metrics) Kept(e earshot.Event) {
 	}
 }
 
+// A Cluster counts what happens to a daemon as one of several.
+type Cluster struct {
+	lost, fenced prometheus.Counter
+	takeovers    prometheus.Observer
+}
+
+// Cluster starts the metrics of one of several daemons, with functions that return how many leases it
+// holds and how many members are present.
+func (m *Metrics) Cluster(held, members func() float64) *Cluster {
+	m.Gauge("cluster_leases", "Rooms that this daemon has the lease of.", held)
+	m.Gauge("cluster_members", "Daemons that are present, this one among them.", members)
+	add := promauto.With(m.registry)
+	return &Cluster{
+		lost:      add.NewCounter(prometheus.CounterOpts{Namespace: "earshot", Name: "cluster_leases_lost_total", Help: "Leases that were lost, not given up."}),
+		fenced:    add.NewCounter(prometheus.CounterOpts{Namespace: "earshot", Name: "cluster_fenced_total", Help: "Times that nothing was written since the room had another owner by then."}),
+		takeovers: add.NewHistogram(prometheus.HistogramOpts{Namespace: "earshot", Name: "cluster_takeover_seconds", Help: "How long rooms had nobody at most before this daemon took them over.", Buckets: talk}),
+	}
+}
+
+// LeaseLost counts a lease that was lost.
+func (c *Cluster) LeaseLost() { c.lost.Inc() }
+
+// Fenced counts an append that was refused.
+func (c *Cluster) Fenced() { c.fenced.Inc() }
+
+// TakenOver counts a room that was taken over, after having nobody for some time.
+func (c *Cluster) TakenOver(after time.Duration) { c.takeovers.Observe(after.Seconds()) }
+
 // Took measures how long a stage of a turn lasted. One that is not known is passed over.
 func (m *Metrics) Took(stage string, d time.Duration) {
 	if m == nil {

@@ -192,6 +192,30 @@ func Daemon(ctx context.Context, cfg *config.Config) Finding {
 	return f
 }
 
+// Cluster finds something only at one of several daemons that runs: what it has not got, or else who is there.
+func Cluster(ctx context.Context, cfg *config.Config) (all []Finding) {
+	if cfg.Cluster.Name == "" {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, AnswerTimeout)
+	defer cancel()
+	s, err := (&client.Client{Socket: cfg.Server.Path()}).Cluster(ctx)
+	if err != nil { // which is said of the daemon
+		return nil
+	}
+	for _, p := range s.Problems {
+		all = append(all, Finding{Thing: "cluster", Text: p.Text, Cure: p.Cure})
+	}
+	if len(all) == 0 {
+		var names []string
+		for _, m := range s.Members {
+			names = append(names, m.Name)
+		}
+		all = []Finding{{Thing: "cluster", Works: true, Text: strings.Join(names, ", ") + "; which has which room: earshot cluster status"}}
+	}
+	return all
+}
+
 // APIPart is what the port is called where it is told how it stands with it.
 const APIPart = "API"
 

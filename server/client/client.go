@@ -189,6 +189,16 @@ func (c *Client) Reload(ctx context.Context) (api.ReloadResult, error) {
 	return ask[api.ReloadResult](ctx, c, http.MethodPost, "/v1/reload", http.NoBody)
 }
 
+// Cluster returns how several daemons share the rooms.
+func (c *Client) Cluster(ctx context.Context) (api.Cluster, error) {
+	return get[api.Cluster](ctx, c, "/v1/cluster")
+}
+
+// Drain has one of several daemons give its rooms away, or no longer, and returns how it is then.
+func (c *Client) Drain(ctx context.Context, r api.DrainRequest) (api.Cluster, error) {
+	return post[api.Cluster](ctx, c, "/v1/cluster", r)
+}
+
 // Ready returns whether the daemon can do its work.
 func (c *Client) Ready(ctx context.Context) (is api.Readiness, err error) {
 	resp, err := c.request(ctx, "GET", "/readyz", nil)
