@@ -115,7 +115,7 @@ var may = map[string]string{
 	"daemon":                         "./...",
 	"daemon/admin":                   ". api internal/english internal/terminal participants/... speakers executive/scene",
 	"daemon/cameras":                 ". api executive/... internal/helper internal/probe internal/redact models/see participants providers providers/webcam daemon/admin internal/atomicfile",
-	"daemon/backup":                  "config daemon/erase daemon/health internal/atomicfile internal/discord/bot internal/english internal/terminal server/token speakers store",
+	"daemon/backup":                  "config daemon/erase daemon/health internal/atomicfile internal/discord/bot internal/english internal/terminal satellite/pairing server/token speakers store",
 	"daemon/console":                 ". api internal/login internal/terminal outlets/console participants providers providers/console server server/client config daemon/access executive/room",
 	"daemon/diagnosis":               ". api config internal/logfile internal/redact participants",
 	"internal/discord/bot":           ". config daemon/access executive/... internal/... models/... outlets/discord participants providers/... store",
