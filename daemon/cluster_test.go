@@ -231,6 +231,19 @@ func (s *sharer) enters(every time.Duration) (v *testkit.Voice, leave func()) {
 	return v, r.Enter(v, earshot.Audience{Room: "kitchen", Members: []earshot.ParticipantID{s.owner.ID}})
 }
 
+// comes has whoever asks in the kitchen come there and read, until they leave.
+func (s *sharer) comes() (v *testkit.Voice, leave func()) {
+	s.t.Helper()
+	v = &testkit.Voice{Called: "console"}
+	handle, leave := s.Backend().Join(participants.Session{
+		ID: "s", Room: "kitchen", Participant: s.owner.ID, Account: s.options.Account, Outlet: "console", Connection: "console", Since: time.Now(),
+	}, v, earshot.Audience{Room: "kitchen", Members: []earshot.ParticipantID{s.owner.ID}})
+	if err := s.Admit(s.t.Context(), earshot.Event{ID: s.id(), Room: "kitchen", From: handle(), Body: earshot.Presence{Session: "s", Here: true}}); err != nil {
+		s.t.Fatal(err)
+	}
+	return v, leave
+}
+
 func (s *sharer) asks(text string) error {
 	return s.Admit(s.t.Context(), earshot.Event{ID: s.id(), Room: "kitchen", From: s.options.Account, Body: earshot.Message{Text: earshot.Text(text)}})
 }
@@ -420,6 +433,25 @@ func TestCluster(t *testing.T) {
 		h.join("b")
 		problem(b, "cluster name")
 	})
+	t.Run("ended before the first word", func(t *testing.T) {
+		_, a, b := house(t)
+		a.enters(time.Hour)
+		if err := a.asks("how is it?"); err != nil {
+			t.Fatal(err)
+		}
+		r, _ := a.rooms.find("kitchen")
+		testkit.Await(t, testkit.Patience, "the answer begins", r.Speaking)
+		a.end()
+		b.owns()
+		_, leave := b.comes()
+		defer leave()
+		want := []string{"interrupted:", "completed:All is well."}
+		testkit.Await(t, testkit.Patience, "the question is answered where the room is now", func() bool { return len(b.replies()) > 1 })
+		b.answers()
+		if got := b.replies(); !slices.Equal(got[:2], want) || len(got) != 3 || len(b.kept(earshot.KindMessage)) != 2 {
+			t.Errorf("on record are %q, and %d messages", got, len(b.kept(earshot.KindMessage)))
+		}
+	})
 	t.Run("opened", func(t *testing.T) {
 		_, a, b := house(t)
 		next := *a.Config()
@@ -492,8 +524,8 @@ func TestCluster(t *testing.T) {
 			t.Errorf("a daemon that has lost the room goes on from %q to %q", heard, now)
 		}
 		b.answers()
-		if got, want := b.replies(), []string{"failed:", "completed:All is well."}; !slices.Equal(got, want) {
-			t.Errorf("on record are %q, want %q", got, want)
+		if got := b.replies(); got[0] != "failed:" || slices.ContainsFunc(got[1:], func(r string) bool { return !strings.HasPrefix(r, "completed:") }) {
+			t.Errorf("on record are %q", got) // what was cut off may be answered again by now
 		}
 		a.relay.resume(t)
 		testkit.Await(t, testkit.Patience, "the other is well again", func() bool {
