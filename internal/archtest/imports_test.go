@@ -42,7 +42,7 @@ var may = map[string]string{
 	"internal/sceneplayer":           ". config daemon daemon/access internal/terminal internal/transcript llm/... models/voiceprint outlets/console participants providers/... daemon/admin executive/room store",
 	"internal/systemd":               "config internal/atomicfile",
 	"internal/transcript":            ". conversation internal/english internal/terminal outlets/console participants/... store",
-	"internal/probe":                 ". api config llm/... store server/... participants/... speakers conversation executive models/catalog models/engine models/neural models/see models/sets providers/... outlets/... internal/...",
+	"internal/probe":                 ". api bus bus/nats config satellite/pairing llm/... store server/... participants/... speakers conversation executive models/catalog models/engine models/neural models/see models/sets providers/... outlets/... internal/...",
 	"internal/redact":                ".",
 	"internal/keyfile":               "internal/atomicfile",
 	"internal/sdnotify":              "",
