@@ -21,6 +21,7 @@ import (
 	"earshot/executive"
 	"earshot/executive/room"
 	"earshot/internal/metrics"
+	"earshot/satellite/pairing"
 	"earshot/store"
 	"earshot/store/postgres"
 )
@@ -70,7 +71,7 @@ func (d *Daemon) openCluster(ctx context.Context) error {
 	if err != nil {
 		return errors.Join(err, c.db.Close())
 	}
-	c.files = cluster.Files{DB: c.db, Dir: cfg.Store.Directory, Names: []string{busFile, "satellites.json", "tokens.json"}, Log: d.log}
+	c.files = cluster.Files{DB: c.db, Dir: cfg.Store.Directory, Names: []string{pairing.CertificateFile, pairing.File, "tokens.json"}, Log: d.log}
 	if err = c.files.Sync(ctx); err == nil && cfg.Bus.Listen != "" {
 		if _, err = BusCertificate(cfg); err == nil { // which the first daemon makes, and the others get
 			err = c.files.Sync(ctx)
