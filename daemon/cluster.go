@@ -8,7 +8,9 @@ import (
 	"os"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"earshot"
@@ -44,6 +46,7 @@ type clusterMember struct {
 	counts *metrics.Cluster
 	ends   <-chan struct{} // closed when the program ends
 
+	discord  atomic.Pointer[discordShards] // nil while this daemon has no part in the bot
 	mu       sync.Mutex
 	desk     chan struct{}             // closed when the desk comes or goes
 	problems map[string]earshot.Notice // by their keys
@@ -158,6 +161,12 @@ func (c *clusterMember) status() cluster.Status {
 	for _, is := range cfg.Rooms.All() {
 		s.Rooms = append(s.Rooms, string(is.ID))
 	}
+	if shards := c.discord.Load(); shards != nil {
+		for n := range shards.of.Load() {
+			s.Rooms = append(s.Rooms, shardName(n, shards.of.Load()))
+			s.Senses[shardName(n, shards.of.Load())] = 1 // where there is no bot, no shard may go
+		}
+	}
 	return s
 }
 
@@ -242,6 +251,10 @@ func (j leasedJournal) Append(ctx context.Context, events ...earshot.Event) ([]e
 
 // serve implements [cluster.Member.Serve]: it runs a room.
 func (c *clusterMember) serve(ctx context.Context, lease *cluster.Lease) {
+	if strings.HasPrefix(lease.Room, shardPrefix) {
+		c.serveShard(ctx, lease)
+		return
+	}
 	d := c.daemon
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)

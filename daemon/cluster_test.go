@@ -145,6 +145,8 @@ type sharedHouse struct {
 	server *pgtest.Server
 	url    string
 	bus    bus.Local
+
+	discord, token string // where the bot is, if there is one
 }
 
 // join starts a daemon.
@@ -163,6 +165,9 @@ func (h *sharedHouse) join(name string) *sharer {
 	if err := os.WriteFile(cfg.Executive.LLM.Script, []byte(counts), 0o600); err != nil {
 		h.t.Fatal(err)
 	}
+	if h.token != "" {
+		cfg.Providers.Discord.Enabled, cfg.Providers.Discord.Token, cfg.Providers.Discord.Base = true, field.Secret(h.token), h.discord
+	}
 	var err error
 	if s.Daemon, err = Open(h.t.Context(), cfg, Options{Account: earshot.Handle{Provider: "console", ID: "1"}, Name: "ann", Log: slog.New(slog.NewTextHandler(h.t.Output(), nil)).With("daemon", name), bus: &s.line}); err != nil {
 		h.t.Fatal(err)
@@ -173,6 +178,7 @@ func (h *sharedHouse) join(name string) *sharer {
 		<-ctx.Done()
 		return nil
 	}}}}})
+	s.InstallDiscord(h.t.Context(), false)
 	ctx, stop := context.WithCancel(h.t.Context())
 	s.stop = stop
 	go func() {
