@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"earshot"
+	"earshot/api"
 	"earshot/bus"
 	"earshot/cluster"
 	"earshot/config"
@@ -46,7 +47,11 @@ type clusterMember struct {
 	counts *metrics.Cluster
 	ends   <-chan struct{} // closed when the program ends
 
-	discord  atomic.Pointer[discordShards] // nil while this daemon has no part in the bot
+	discord   atomic.Pointer[discordShards] // nil while this daemon has no part in the bot
+	present   atomic.Int64                  // how many members there are, this one among them; 0 before that is known
+	costs     []byte                        // as they were written last
+	elsewhere map[string]api.UsageDay       // what others have spent today, by member
+
 	mu       sync.Mutex
 	desk     chan struct{}             // closed when the desk comes or goes
 	problems map[string]earshot.Notice // by their keys
@@ -79,6 +84,7 @@ func (d *Daemon) openCluster(ctx context.Context) error {
 	c.counts = d.counts.Cluster(func() float64 { return float64(len(leases.Held())) }, func() float64 { return float64(len(c.member.Members())) })
 	c.member = cluster.Member{Leases: leases, Build: d.options.Version, Log: d.log, Status: c.status, Serve: c.serve, TakenOver: c.counts.TakenOver}
 	d.cluster = c
+	d.server.Daemons = func() int { return int(c.present.Load()) }
 	return nil
 }
 
@@ -134,6 +140,7 @@ func (c *clusterMember) run(ctx context.Context) {
 	var sharing sync.WaitGroup
 	defer sharing.Wait()
 	sharing.Go(func() { c.files.Run(ctx) })
+	sharing.Go(func() { c.shareCosts(ctx) })
 	sharing.Go(func() { c.watch(ctx) })
 	for ctx.Err() == nil {
 		err := c.daemon.bus.use(ctx, func(ctx context.Context, b bus.Bus) error {

@@ -63,6 +63,17 @@ func (r *Registry) meet(h earshot.Handle, name string) earshot.ParticipantID {
 	return id
 }
 
+// MeetAgain returns the person who has the voice of a handle, and whom another program has met with this ID;
+// false if that cannot be.
+func (r *Registry) MeetAgain(h earshot.Handle, id earshot.ParticipantID) (Participant, bool) {
+	number, fits := strings.CutPrefix(string(id), voicePrefix+h.ID)
+	if h.Provider != byVoice || h.ID == "" || !fits {
+		return Participant{}, false
+	}
+	p := r.Meet(h, "voice "+strings.TrimPrefix(number, "_"))
+	return p, p.ID == id
+}
+
 func (r *Registry) introduceVoice(id earshot.ParticipantID, h earshot.Handle, name string) {
 	r.overlook()
 	name = r.names.free(OneLine(name), id)

@@ -67,7 +67,11 @@ func (r *Resolver) Resolve(ctx context.Context, set *executive.Config, e earshot
 // addressees are determined anew.
 func (r *Resolver) ResolveAgain(ctx context.Context, set *executive.Config, e earshot.Event, who participants.Participant) Input {
 	in := Input{Event: e, Who: who, Received: r.Now(), Heeded: r.heeds(set, who)}
-	in.Addressees = r.addressMessage(ctx, &e, e.Body.(earshot.Message), who)
+	if m, written := e.Body.(earshot.Message); written {
+		in.Addressees = r.addressMessage(ctx, &e, m, who)
+	} else { // what was said aloud called somebody; whom it may have meant otherwise is not known any more
+		in.Address, in.Addressees.Agents = conversation.Called, e.To
+	}
 	in.Signal = r.signal(in) // it only tells how urgent it is; it has acted long ago
 	return in
 }

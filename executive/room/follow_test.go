@@ -1,6 +1,7 @@
 package room_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -69,6 +70,34 @@ func TestOneVoice(t *testing.T) {
 		}
 		h.stop()
 	})
+}
+
+// TestLostAnswer: a daemon that takes the room over when another one has died in the middle of an answer
+// gives it again, where the question was heard, though it has never met that voice; but not one that was lost
+// before.
+func TestLostAnswer(t *testing.T) {
+	for _, recent := range []bool{true, false} {
+		synctest.Test(t, func(t *testing.T) {
+			h, _, kitchen := twoVoices(t, listening())
+			h.hearsAt(t, "satellite kitchen", 3, "earshot hello", time.Minute)
+			h.stop()
+			if kitchen.Played() != "Good morning." {
+				t.Fatalf("it said %q", kitchen.Played())
+			}
+			again := listening()
+			again.past = slices.DeleteFunc(h.journal.Events(), func(e earshot.Event) bool { return e.Body.Kind() == earshot.KindReply })
+			again.lost = time.Now()
+			if recent {
+				again.lost = again.past[0].At.Add(-time.Second)
+			}
+			again, desk, kitchen := twoVoices(t, again)
+			time.Sleep(5 * time.Second)
+			got, want := desk.Played()+"|"+kitchen.Played(), map[bool]string{true: "|Good morning.", false: "|"}[recent]
+			if again.stop(); got != want {
+				t.Errorf("recent: %t: it said %q, want %q", recent, got, want)
+			}
+		})
+	}
 }
 
 // TestFollow: while a reply is said, the person who hears it goes to another loudspeaker: it goes along,

@@ -100,8 +100,12 @@ func (r *Room) askUnanswered(ctx context.Context) {
 }
 
 // receives reports whether the author of a message is here and reads, at an outlet, what is
-// answered: a terminal comes a moment after whoever sits at it.
+// answered: a terminal comes a moment after whoever sits at it. Who has spoken is still there, and hears
+// what comes out of a loudspeaker.
 func (r *Room) receives(e earshot.Event) bool {
+	if e.Body.Kind() == earshot.KindUtterance {
+		return slices.ContainsFunc(r.outlets(question.Question{Message: e, Aloud: true}), (*delivery.Outlet).Audible)
+	}
 	return r.resolver.Addressing.IsHere(e.Author) && slices.ContainsFunc(r.outlets(question.Question{Message: e}), func(p *delivery.Outlet) bool {
 		return r.notices.ReadsAt(p, r.cfg.People.Current(e.Author))
 	})
@@ -110,6 +114,9 @@ func (r *Room) receives(e earshot.Event) bool {
 // askAgain admits a message that is on record once more.
 func (r *Room) askAgain(ctx context.Context, e earshot.Event) {
 	who, known := r.cfg.People.Get(e.Author)
+	if u, spoken := e.Body.(earshot.Utterance); spoken && !known { // a voice that only the daemon that was lost has met
+		who, known = r.cfg.People.MeetAgain(u.Speaker, e.Author)
+	}
 	if !known {
 		return
 	}
