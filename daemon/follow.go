@@ -57,26 +57,34 @@ func (d *Daemon) followOthers(ctx context.Context) {
 	var reloading sync.WaitGroup
 	defer reloading.Wait()
 	named := make(chan struct{}, 1)
-	reloading.Go(func() { d.reloadPeople(ctx, named) })
-	d.store.Follow(ctx, func(events []earshot.Event) {
-		if d.take(events) {
-			select {
-			case named <- struct{}{}:
-			default:
-			}
+	reload := func() {
+		select {
+		case named <- struct{}{}:
+		default:
 		}
-	}, func([]earshot.EventID) {})
+	}
+	gone := erasedQueue{wake: make(chan struct{}, 1)}
+	reloading.Go(func() { d.reloadPeople(ctx, named) })
+	reloading.Go(func() { d.hearErased(ctx) })
+	reloading.Go(func() { gone.run(ctx, d, reload) })
+	d.store.Follow(ctx, func(events []earshot.Event) {
+		if d.take(events, &gone) {
+			reload()
+		}
+	}, gone.add)
 }
 
 // take takes in events that another daemon has put on record, and reports whether agents have got other
-// names.
-func (d *Daemon) take(events []earshot.Event) (named bool) {
+// names. What they took back is added to gone.
+func (d *Daemon) take(events []earshot.Event, gone *erasedQueue) (named bool) {
 	for _, e := range events {
 		switch b := e.Body.(type) {
 		case earshot.Actor:
 			d.people.Apply(b)
 		case earshot.Agent:
 			named = d.agents.Take(b) || named
+		case earshot.Withdrawal:
+			gone.add(append([]earshot.EventID{b.Of}, b.With...))
 		case earshot.Task, earshot.Step:
 			d.tasks.Wake()
 		case earshot.Schedule:

@@ -200,6 +200,9 @@ func (d *Daemon) openEraser() {
 		},
 		ForgetName: d.options.ForgetName, OnDiscord: access.IsChannel,
 	}
+	if d.Config().Cluster.Name != "" {
+		d.eraser.Tell = d.tellErased
+	}
 }
 
 // erasable returns the rooms in the form that the eraser uses.

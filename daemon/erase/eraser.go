@@ -46,6 +46,7 @@ type Eraser struct {
 	ForgetName  func(name string) error             // removes the record that this name came in last
 	OnDiscord   func(earshot.RoomID) bool           // reports whether a room is on Discord
 	Rooms       func() []Room                       // that run; nil if no daemon runs
+	Tell        func(context.Context, Erased)       // tells other daemons, and waits until they have forgotten it; nil without any
 
 	NewID func() earshot.EventID
 	Log   *slog.Logger
@@ -200,7 +201,7 @@ func (o *Eraser) carryOut(ctx context.Context, w Request, also ...func(context.C
 	all = nil
 	n, err = o.Store.Forget(ctx, w.Selection, func(some []store.SelectedEvent) {
 		all = append(all, some...)
-		o.tellRooms(ctx, some, nil)
+		o.tell(ctx, w, some, nil)
 	})
 	if err != nil {
 		return n, err
@@ -222,22 +223,34 @@ func (o *Eraser) carryOut(ctx context.Context, w Request, also ...func(context.C
 	return n, nil
 }
 
-// tellRooms has the running rooms forget what is erased, and people.
-func (o *Eraser) tellRooms(ctx context.Context, some []store.SelectedEvent, people []earshot.ParticipantID) {
-	if o.Rooms == nil {
-		return
-	}
+// tell has the running rooms, and other daemons, forget what is erased, and people.
+func (o *Eraser) tell(ctx context.Context, w Request, some []store.SelectedEvent, people []earshot.ParticipantID) {
 	in := make(map[earshot.RoomID][]earshot.EventID)
 	for _, d := range some {
 		in[d.Room] = append(in[d.Room], d.ID)
 	}
+	if err := o.tellRooms(ctx, in, people); err != nil {
+		o.Log.Warn("a room could not be told what was forgotten", "err", err)
+	}
+	if o.Tell != nil {
+		o.Tell(ctx, Erased{At: w.At, By: w.By, Events: in, Turns: slices.Collect(maps.Keys(TurnsOf(some))), People: people})
+	}
+}
+
+// tellRooms has the running rooms forget what is erased, and people.
+func (o *Eraser) tellRooms(ctx context.Context, in map[earshot.RoomID][]earshot.EventID, people []earshot.ParticipantID) error {
+	if o.Rooms == nil {
+		return nil
+	}
+	var faults []error
 	for _, r := range o.Rooms() {
 		if ids := in[r.ID]; len(ids) > 0 || len(people) > 0 {
 			if err := r.Room.Forget(ctx, ids, people); err != nil {
-				o.Log.Warn("a room could not be told what was forgotten", "room", r.ID, "err", err)
+				faults = append(faults, fmt.Errorf("room %s: %w", r.ID, err))
 			}
 		}
 	}
+	return errors.Join(faults...)
 }
 
 // forgetFiles removes what was made of erased events from the files beside the journal.
@@ -269,14 +282,8 @@ func TurnsOf(all []store.SelectedEvent) map[earshot.TurnID]bool {
 // forgetPerson forgets the persons themselves.
 func (o *Eraser) forgetPerson(ctx context.Context, w Request) error {
 	people := w.Selection.People
-	var faults []error
-	for _, h := range w.Voices {
-		if _, err := o.Voices.Forget(h, speakers.Attestation{By: cmp.Or(w.By, people[0]), At: w.At}); err != nil && !errors.Is(err, speakers.ErrUnknown) {
-			faults = append(faults, err)
-		}
-	}
-	faults = append(faults, o.Voices.ForgetAside())
-	o.tellRooms(ctx, nil, people)
+	faults := []error{o.forgetVoices(w.Voices, speakers.Attestation{By: cmp.Or(w.By, people[0]), At: w.At})}
+	o.tell(ctx, w, nil, people)
 	o.People.Forget(people[0])
 	known, err := o.Tokens.List()
 	faults = append(faults, err)
@@ -288,6 +295,17 @@ func (o *Eraser) forgetPerson(ctx context.Context, w Request) error {
 	return errors.Join(faults...)
 }
 
+// forgetVoices forgets what some voices sound like.
+func (o *Eraser) forgetVoices(voices []earshot.Handle, said speakers.Attestation) error {
+	var faults []error
+	for _, h := range voices {
+		if _, err := o.Voices.Forget(h, said); err != nil && !errors.Is(err, speakers.ErrUnknown) {
+			faults = append(faults, err)
+		}
+	}
+	return errors.Join(append(faults, o.Voices.ForgetAside())...)
+}
+
 // record records in each room that something was forgotten there, once.
 func (o *Eraser) record(ctx context.Context, w Request) {
 	for _, id := range slices.Sorted(maps.Keys(w.Rooms)) {
@@ -296,6 +314,10 @@ func (o *Eraser) record(ctx context.Context, w Request) {
 		}
 		event := earshot.EventID(string(w.ID) + "-" + string(id))
 		if r, ok := o.find(id); ok && r.Room.Forgot(event, w.Rooms[id], w.By) == nil {
+			continue
+		}
+		if o.Tell != nil { // only whoever has the room may append to it
+			o.Tell(ctx, Erased{By: w.By, Record: event, Room: id, Count: w.Rooms[id]})
 			continue
 		}
 		_, err := o.Store.Append(ctx, earshot.Event{
@@ -387,7 +409,7 @@ func (o *Eraser) Expire(ctx context.Context, keep store.Retention, loosen func([
 		if err := o.forgetPostsOf(some); err != nil {
 			o.Log.Warn("the record of something old that was posted on Discord could not be deleted", "err", err)
 		}
-		o.tellRooms(ctx, some, nil)
+		o.tell(ctx, Request{}, some, nil)
 	}
 	n, err := o.Store.Expire(ctx, keep, time.Now(), each)
 	if err == nil && keep.Overheard > 0 {
