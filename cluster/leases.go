@@ -34,6 +34,7 @@ CREATE TABLE IF NOT EXISTS room_leases (
 ) WITH (fillfactor = 50);
 CREATE TABLE IF NOT EXISTS cluster_drains (name TEXT PRIMARY KEY);
 CREATE TABLE IF NOT EXISTS shared_files (name TEXT PRIMARY KEY, version BIGINT NOT NULL, content BYTEA NOT NULL);
+CREATE TABLE IF NOT EXISTS model_costs (member TEXT PRIMARY KEY, day TEXT NOT NULL, content BYTEA NOT NULL);
 CREATE OR REPLACE FUNCTION check_fence(of_room TEXT, of_owner TEXT, of_fence BIGINT) RETURNS VOID LANGUAGE plpgsql AS '
 BEGIN
 	PERFORM set_config(''idle_in_transaction_session_timeout'', ''1000'', true);

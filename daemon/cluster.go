@@ -9,9 +9,11 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"earshot"
+	"earshot/api"
 	"earshot/bus"
 	"earshot/cluster"
 	"earshot/config"
@@ -43,6 +45,10 @@ type clusterMember struct {
 	files  cluster.Files
 	counts *metrics.Cluster
 	ends   <-chan struct{} // closed when the program ends
+
+	present   atomic.Int64            // how many members there are, this one among them; 0 before that is known
+	costs     []byte                  // as they were written last
+	elsewhere map[string]api.UsageDay // what others have spent today, by member
 
 	mu       sync.Mutex
 	desk     chan struct{}             // closed when the desk comes or goes
@@ -76,6 +82,7 @@ func (d *Daemon) openCluster(ctx context.Context) error {
 	c.counts = d.counts.Cluster(func() float64 { return float64(len(leases.Held())) }, func() float64 { return float64(len(c.member.Members())) })
 	c.member = cluster.Member{Leases: leases, Build: d.options.Version, Log: d.log, Status: c.status, Serve: c.serve, TakenOver: c.counts.TakenOver}
 	d.cluster = c
+	d.server.Daemons = func() int { return int(c.present.Load()) }
 	return nil
 }
 
@@ -131,6 +138,7 @@ func (c *clusterMember) run(ctx context.Context) {
 	var sharing sync.WaitGroup
 	defer sharing.Wait()
 	sharing.Go(func() { c.files.Run(ctx) })
+	sharing.Go(func() { c.shareCosts(ctx) })
 	sharing.Go(func() { c.watch(ctx) })
 	for ctx.Err() == nil {
 		err := c.daemon.bus.use(ctx, func(ctx context.Context, b bus.Bus) error {

@@ -62,7 +62,7 @@ func (d *Daemon) keepMemory(ctx context.Context) {
 // rests reports whether nothing more is to be thought unasked today, or on battery.
 func (d *Daemon) rests() bool {
 	p := d.Config().Executive.Parallel
-	return p.RestsOnBattery && d.costs.OnBattery() || p.TokensPerDay > 0 && d.costs.Unasked(time.Now()) >= int64(p.TokensPerDay)
+	return p.RestsOnBattery && d.costs.OnBattery() || p.TokensPerDay > 0 && d.costs.UnaskedToday() >= int64(p.TokensPerDay)
 }
 
 // memoryOf returns the memory agent of an agent, and makes it if there is none. If that cannot be, the

@@ -264,3 +264,24 @@ func TestTheOldestStrangerGoes(t *testing.T) {
 		t.Errorf("%d places are taken", n)
 	}
 }
+
+// TestSharedRates: each of several daemons lets through its part, however many they are by now.
+func TestSharedRates(t *testing.T) {
+	daemons := 1
+	r, now := newRates(60), time.Now()
+	r.parts = func() int { return daemons }
+	let := func() (n int) {
+		_ = r.take("ann", now) // by which it learns how many they are
+		now = now.Add(time.Minute)
+		for r.take("ann", now) == nil {
+			n++
+		}
+		return n
+	}
+	for _, tt := range []struct{ daemons, want int }{{1, 120}, {3, 40}, {200, 1}, {2, 60}, {0, 120}} {
+		daemons = tt.daemons
+		if got := let(); got != tt.want {
+			t.Errorf("one of %d daemons lets %d requests through, want %d", tt.daemons, got, tt.want)
+		}
+	}
+}

@@ -34,7 +34,8 @@ func tooMany(after time.Duration, problem string) error {
 
 // rates limits the requests of each client. The zero value has no limit.
 type rates struct {
-	each rate.Limit
+	each  rate.Limit
+	parts func() int // how many share it; nil for one
 
 	mu  sync.Mutex
 	all map[string]*rate.Limiter
@@ -49,19 +50,26 @@ func (r *rates) take(who string, now time.Time) error {
 	if r.each == 0 {
 		return nil
 	}
+	each := r.each
+	if r.parts != nil {
+		each /= rate.Limit(max(1, r.parts()))
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	l, known := r.all[who]
 	if !known {
 		sweep(r.all, func(l *rate.Limiter) bool { return l.TokensAt(now) >= float64(l.Burst()) })
-		l = rate.NewLimiter(r.each, max(1, int(breath*r.each)))
+		l = rate.NewLimiter(each, max(1, int(breath*each)))
 		r.all[who] = l
+	} else if l.Limit() != each {
+		l.SetLimitAt(now, each)
+		l.SetBurstAt(now, max(1, int(breath*each)))
 	}
 	if l.AllowN(now, 1) {
 		return nil
 	}
 	missing := 1 - l.TokensAt(now)
-	return tooMany(time.Duration(missing/float64(r.each)*float64(time.Second)), "too many requests; server.requests_per_second sets the limit")
+	return tooMany(time.Duration(missing/float64(each)*float64(time.Second)), "too many requests; server.requests_per_second sets the limit")
 }
 
 // sweep makes room in all if there are too many: it removes the stale ones and,

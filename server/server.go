@@ -68,6 +68,10 @@ type Server struct {
 	// goroutines, and must return soon. It may be nil.
 	Audit func(audit.Entry)
 
+	// Daemons, if set, returns how many daemons the same clients may ask. Each lets through its part of the
+	// requests that the port allows. It returns at once, and may be called from many goroutines.
+	Daemons func() int
+
 	tail      tail         // shared by everybody who follows the events
 	turns     turns        // the order in which they are sent
 	terminals atomic.Int64 // attached so far
@@ -81,7 +85,9 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 
 // ServeLoopback is Serve for what [ListenLoopback] returned, by the rules of c.
 func (s *Server) ServeLoopback(ctx context.Context, l net.Listener, c Config) error {
-	return s.serve(ctx, l, loopbackRules(c))
+	by := loopbackRules(c)
+	by.rates.parts = s.Daemons
+	return s.serve(ctx, l, by)
 }
 
 // serve answers at l by some rules.

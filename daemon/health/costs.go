@@ -44,6 +44,8 @@ type Costs struct {
 	log     *slog.Logger
 	battery atomic.Bool // the machine runs on its battery
 
+	elsewhere atomic.Pointer[[]api.UsageDay] // today's costs of other daemons; nil if there are none
+
 	mu    sync.Mutex // held while the file is written
 	fails bool
 }
@@ -116,8 +118,31 @@ func (c *Costs) CountReply(l api.Latency) {
 	}
 }
 
-// Today returns what was spent today.
-func (c *Costs) Today() api.UsageDay { return c.Days(time.Now(), 1)[0] }
+// Here returns what was spent today by this daemon, and Today what was spent by all.
+func (c *Costs) Here() api.UsageDay { return c.Days(time.Now(), 1)[0] }
+func (c *Costs) Today() api.UsageDay {
+	if there := c.elsewhere.Load(); there != nil {
+		return usage.Merge(c.Here(), *there...)
+	}
+	return c.Here()
+}
+
+// UnaskedToday returns how many tokens all daemons have spent today on thinking unasked.
+func (c *Costs) UnaskedToday() int64 {
+	now := time.Now()
+	tokens := c.Unasked(now)
+	if there := c.elsewhere.Load(); there != nil {
+		for _, d := range *there {
+			if d.Date == now.Format(time.DateOnly) {
+				tokens += usage.Sum(d, usage.Unasked).Tokens()
+			}
+		}
+	}
+	return tokens
+}
+
+// SetElsewhere says what other daemons have spent, each on the day that it says.
+func (c *Costs) SetElsewhere(days []api.UsageDay) { c.elsewhere.Store(&days) }
 
 // CheckBattery checks the power supply.
 func (c *Costs) CheckBattery() {

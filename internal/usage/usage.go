@@ -78,6 +78,25 @@ func Sum(d api.UsageDay, fits func(api.UsagePurpose) bool) (sum api.UsageAmount)
 }
 
 // Unasked fits what was thought although nobody had asked for it.
+// Merge returns a day with what was spent on it elsewhere, too; another day than that is left out.
+func Merge(d api.UsageDay, elsewhere ...api.UsageDay) api.UsageDay {
+	d.Lines = slices.Clone(d.Lines)
+	for _, other := range elsewhere {
+		if other.Date != d.Date {
+			continue
+		}
+		for _, line := range other.Lines {
+			i := slices.IndexFunc(d.Lines, func(l api.UsageLine) bool { return l.UsagePurpose == line.UsagePurpose })
+			if i < 0 {
+				d.Lines = append(d.Lines, line)
+			} else {
+				add(&d.Lines[i].UsageAmount, line.UsageAmount)
+			}
+		}
+	}
+	return d
+}
+
 func Unasked(u api.UsagePurpose) bool { return u.Kind == Thought && !u.Asked }
 
 // A Ledger is what was spent, the last days. The zero value is one of nothing. Its methods may
@@ -223,11 +242,11 @@ func (l *Ledger) Save(write func([]byte) error) error {
 		l.mu.Unlock()
 		return nil
 	}
-	data, err := json.Marshal(file{version, l.days})
+	data, err := Format(l.days...)
 	l.changed = false
 	l.mu.Unlock()
 	if err == nil {
-		err = write(append(data, '\n'))
+		err = write(data)
 	}
 	if err != nil {
 		l.mu.Lock()
@@ -238,6 +257,12 @@ func (l *Ledger) Save(write func([]byte) error) error {
 }
 
 // Read returns the ledger that was written down.
+// Format returns days as [Read] reads them.
+func Format(days ...api.UsageDay) ([]byte, error) {
+	data, err := json.Marshal(file{version, days})
+	return append(data, '\n'), err
+}
+
 func Read(data []byte) (*Ledger, error) {
 	var f file
 	if err := json.Unmarshal(data, &f); err != nil {

@@ -172,3 +172,18 @@ func FuzzRead(f *testing.F) {
 		}
 	})
 }
+
+// TestMerge: what was spent elsewhere on the same day is added to what is for the same purpose.
+func TestMerge(t *testing.T) {
+	line := func(u api.UsagePurpose, requests int64) api.UsageLine {
+		return api.UsageLine{UsagePurpose: u, UsageAmount: api.UsageAmount{Requests: requests}}
+	}
+	here := api.UsageDay{Date: "2026-11-22", Lines: []api.UsageLine{line(reply, 1)}}
+	got := usage.Merge(here, api.UsageDay{Date: "2026-11-22", Lines: []api.UsageLine{line(thought, 2), line(reply, 4)}}, api.UsageDay{Date: "2026-11-21", Lines: []api.UsageLine{line(reply, 8)}})
+	if want := []api.UsageLine{line(reply, 5), line(thought, 2)}; !reflect.DeepEqual(got.Lines, want) {
+		t.Errorf("is %+v, want %+v", got.Lines, want)
+	}
+	if here.Lines[0].Requests != 1 {
+		t.Error("what it is added to has changed")
+	}
+}
