@@ -8,6 +8,7 @@ import (
 	"os"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -21,6 +22,7 @@ import (
 	"earshot/executive"
 	"earshot/executive/room"
 	"earshot/internal/metrics"
+	"earshot/satellite/pairing"
 	"earshot/store"
 	"earshot/store/postgres"
 )
@@ -46,9 +48,10 @@ type clusterMember struct {
 	counts *metrics.Cluster
 	ends   <-chan struct{} // closed when the program ends
 
-	present   atomic.Int64            // how many members there are, this one among them; 0 before that is known
-	costs     []byte                  // as they were written last
-	elsewhere map[string]api.UsageDay // what others have spent today, by member
+	discord   atomic.Pointer[discordShards] // nil while this daemon has no part in the bot
+	present   atomic.Int64                  // how many members there are, this one among them; 0 before that is known
+	costs     []byte                        // as they were written last
+	elsewhere map[string]api.UsageDay       // what others have spent today, by member
 
 	mu       sync.Mutex
 	desk     chan struct{}             // closed when the desk comes or goes
@@ -70,7 +73,7 @@ func (d *Daemon) openCluster(ctx context.Context) error {
 	if err != nil {
 		return errors.Join(err, c.db.Close())
 	}
-	c.files = cluster.Files{DB: c.db, Dir: cfg.Store.Directory, Names: []string{busFile, "satellites.json", "tokens.json"}, Log: d.log}
+	c.files = cluster.Files{DB: c.db, Dir: cfg.Store.Directory, Names: []string{pairing.CertificateFile, pairing.File, "tokens.json"}, Log: d.log}
 	if err = c.files.Sync(ctx); err == nil && cfg.Bus.Listen != "" {
 		if _, err = BusCertificate(cfg); err == nil { // which the first daemon makes, and the others get
 			err = c.files.Sync(ctx)
@@ -81,7 +84,7 @@ func (d *Daemon) openCluster(ctx context.Context) error {
 	}
 	c.counts = d.counts.Cluster(func() float64 { return float64(len(leases.Held())) }, func() float64 { return float64(len(c.member.Members())) })
 	c.member = cluster.Member{Leases: leases, Build: d.options.Version, Log: d.log, Status: c.status, Serve: c.serve, TakenOver: c.counts.TakenOver}
-	d.cluster = c
+	d.cluster, d.server.Relay = c, c.relay()
 	d.server.Daemons = func() int { return int(c.present.Load()) }
 	return nil
 }
@@ -165,6 +168,12 @@ func (c *clusterMember) status() cluster.Status {
 	s := cluster.Status{Senses: map[string]int{string(earshot.Desk): devicesOf(cfg)}, Load: machineLoad()}
 	for _, is := range cfg.Rooms.All() {
 		s.Rooms = append(s.Rooms, string(is.ID))
+	}
+	if shards := c.discord.Load(); shards != nil {
+		for n := range shards.of.Load() {
+			s.Rooms = append(s.Rooms, shardName(n, shards.of.Load()))
+			s.Senses[shardName(n, shards.of.Load())] = 1 // where there is no bot, no shard may go
+		}
 	}
 	return s
 }
@@ -250,6 +259,10 @@ func (j leasedJournal) Append(ctx context.Context, events ...earshot.Event) ([]e
 
 // serve implements [cluster.Member.Serve]: it runs a room.
 func (c *clusterMember) serve(ctx context.Context, lease *cluster.Lease) {
+	if strings.HasPrefix(lease.Room, shardPrefix) {
+		c.serveShard(ctx, lease)
+		return
+	}
 	d := c.daemon
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)

@@ -28,6 +28,7 @@ import (
 	"earshot/internal/usage"
 	"earshot/llm"
 	"earshot/participants"
+	srv "earshot/server"
 )
 
 // A relay is one daemon's way to the database. It can be cut.
@@ -133,6 +134,7 @@ type sharer struct {
 	relay  *relay
 	line   line
 	atDesk atomic.Bool // a part that is at the desk runs
+	socket string      // where clients connect
 	stop   context.CancelFunc
 	ended  chan struct{}
 }
@@ -146,6 +148,8 @@ type sharedHouse struct {
 	server *pgtest.Server
 	url    string
 	bus    bus.Local
+
+	discord, token string // where the bot is, if there is one
 }
 
 // join starts a daemon.
@@ -164,8 +168,11 @@ func (h *sharedHouse) join(name string) *sharer {
 	if err := os.WriteFile(cfg.Executive.LLM.Script, []byte(counts), 0o600); err != nil {
 		h.t.Fatal(err)
 	}
+	if h.token != "" {
+		cfg.Providers.Discord.Enabled, cfg.Providers.Discord.Token, cfg.Providers.Discord.Base = true, field.Secret(h.token), h.discord
+	}
 	var err error
-	if s.Daemon, err = Open(h.t.Context(), cfg, Options{Account: earshot.Handle{Provider: "console", ID: "1"}, Name: "ann", Log: slog.New(slog.NewTextHandler(h.t.Output(), nil)).With("daemon", name), bus: &s.line}); err != nil {
+	if s.Daemon, err = Open(h.t.Context(), cfg, Options{Account: earshot.Handle{Provider: "console", ID: fmt.Sprint("uid", os.Getuid())}, Name: "ann", Log: slog.New(slog.NewTextHandler(h.t.Output(), nil)).With("daemon", name), bus: &s.line}); err != nil {
 		h.t.Fatal(err)
 	}
 	s.install(h.t.Context(), &section{name: "device", atDesk: true, is: sectionBuild{parts: []part{{name: "device", run: func(ctx context.Context) error {
@@ -174,11 +181,17 @@ func (h *sharedHouse) join(name string) *sharer {
 		<-ctx.Done()
 		return nil
 	}}}}})
+	s.socket = filepath.Join(s.relay.dir, "api", "socket")
+	clients, err := srv.Listen(s.socket)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	s.InstallDiscord(h.t.Context(), false)
 	ctx, stop := context.WithCancel(h.t.Context())
 	s.stop = stop
 	go func() {
 		defer close(s.ended)
-		if err := s.Run(ctx, nil); err != nil {
+		if err := s.Run(ctx, clients); err != nil {
 			h.t.Error(err)
 		}
 	}()
@@ -366,6 +379,25 @@ func TestCluster(t *testing.T) {
 		elsewhere(t, a)
 		b.answers()
 	})
+	t.Run("ended before the first word", func(t *testing.T) {
+		_, a, b := house(t)
+		a.enters(time.Hour)
+		if err := a.asks("how is it?"); err != nil {
+			t.Fatal(err)
+		}
+		r, _ := a.rooms.find("kitchen")
+		testkit.Await(t, testkit.Patience, "the answer begins", r.Speaking)
+		a.end()
+		b.owns()
+		_, leave := b.comes()
+		defer leave()
+		want := []string{"interrupted:", "completed:All is well."}
+		testkit.Await(t, testkit.Patience, "the question is answered where the room is now", func() bool { return len(b.replies()) > 1 })
+		b.answers()
+		if got := b.replies(); !slices.Equal(got[:2], want) || len(got) != 3 || len(b.kept(earshot.KindMessage)) != 2 {
+			t.Errorf("on record are %q, and %d messages", got, len(b.kept(earshot.KindMessage)))
+		}
+	})
 	t.Run("drained", func(t *testing.T) {
 		h, a, b := house(t)
 		knows := func(s *sharer, what string, is func(api.Cluster) bool) {
@@ -432,25 +464,6 @@ func TestCluster(t *testing.T) {
 		problem(a, "")
 		h.join("b")
 		problem(b, "cluster name")
-	})
-	t.Run("ended before the first word", func(t *testing.T) {
-		_, a, b := house(t)
-		a.enters(time.Hour)
-		if err := a.asks("how is it?"); err != nil {
-			t.Fatal(err)
-		}
-		r, _ := a.rooms.find("kitchen")
-		testkit.Await(t, testkit.Patience, "the answer begins", r.Speaking)
-		a.end()
-		b.owns()
-		_, leave := b.comes()
-		defer leave()
-		want := []string{"interrupted:", "completed:All is well."}
-		testkit.Await(t, testkit.Patience, "the question is answered where the room is now", func() bool { return len(b.replies()) > 1 })
-		b.answers()
-		if got := b.replies(); !slices.Equal(got[:2], want) || len(got) != 3 || len(b.kept(earshot.KindMessage)) != 2 {
-			t.Errorf("on record are %q, and %d messages", got, len(b.kept(earshot.KindMessage)))
-		}
 	})
 	t.Run("opened", func(t *testing.T) {
 		_, a, b := house(t)
