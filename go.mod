@@ -37,6 +37,7 @@ require (
 	go.yaml.in/yaml/v3 v3.0.4
 	gocv.io/x/gocv v0.31.0
 	golang.org/x/crypto v0.58.0
+	golang.org/x/net v0.61.0
 	golang.org/x/sync v0.24.0
 	golang.org/x/sys v0.49.0
 	golang.org/x/term v0.47.0

@@ -88,7 +88,7 @@ func (h backend) Hold(ctx context.Context, by server.Principal) (release func(),
 	}
 	r, here := h.daemon.rooms.find(earshot.Desk)
 	if !here {
-		return nil, access.NoRoom(earshot.Desk, nil)
+		return nil, h.daemon.noRoom(earshot.Desk)
 	}
 	return r.Hold(ctx, by.ID)
 }
@@ -105,7 +105,7 @@ func (h backend) Grown() <-chan struct{} { return h.daemon.store.Grown() }
 func (h backend) State(ctx context.Context, p server.Principal) (api.Status, error) {
 	r, ok := h.daemon.rooms.find(p.Audience.Room)
 	if !ok {
-		return api.Status{}, access.NoRoom(p.Audience.Room, nil)
+		return api.Status{}, h.daemon.noRoom(p.Audience.Room)
 	}
 	s := api.Status{
 		RoomState: r.State(p.Audience), You: p.Participant, Known: h.daemon.people.Known(),
@@ -132,7 +132,7 @@ func (h backend) State(ctx context.Context, p server.Principal) (api.Status, err
 func (h backend) Live(_ context.Context, p server.Principal) (api.LiveView, <-chan struct{}, error) {
 	r, ok := h.daemon.rooms.find(p.Audience.Room)
 	if !ok {
-		return api.LiveView{}, nil, access.NoRoom(p.Audience.Room, nil)
+		return api.LiveView{}, nil, h.daemon.noRoom(p.Audience.Room)
 	}
 	changed := r.Changed() // before looking, so that no change is missed in between
 	v := api.LiveView{Snapshot: r.Snapshot(p.Audience), You: p.Participant}
@@ -191,7 +191,7 @@ func (h backend) Decisions(ctx context.Context, a earshot.Audience, agent string
 func (h backend) Context(_ context.Context, p server.Principal) ([]api.SceneEntry, error) {
 	r, ok := h.daemon.rooms.find(p.Audience.Room)
 	if !ok {
-		return nil, access.NoRoom(p.Audience.Room, nil)
+		return nil, h.daemon.noRoom(p.Audience.Room)
 	}
 	now, all := time.Now(), []api.SceneEntry{}
 	for _, i := range r.Going(p.Audience) {
@@ -220,11 +220,12 @@ func sceneEntryOf(i scene.Item, now time.Time, name func(earshot.ParticipantID) 
 func (h backend) Do(ctx context.Context, e earshot.Event) (string, error) {
 	r, ok := h.daemon.rooms.find(e.Room)
 	if !ok {
-		return "", access.NoRoom(e.Room, nil)
+		return "", h.daemon.noRoom(e.Room)
 	}
 	c, is := e.Body.(earshot.Command)
 	if is && !strings.EqualFold(c.Name, earshot.PostTo) { // which is a message
-		return r.Do(ctx, e)
+		answer, err := r.Do(ctx, e)
+		return answer, moved(err)
 	}
 	err := r.Admit(ctx, e)
 	if err == nil {
@@ -238,7 +239,7 @@ func (h backend) Do(ctx context.Context, e earshot.Event) (string, error) {
 	case errors.Is(err, room.ErrTaken) || errors.Is(err, store.ErrTaken):
 		return "", server.ErrTaken
 	case err != nil:
-		return "", err
+		return "", moved(err)
 	}
 	return r.Advice(e.ID), nil
 }

@@ -16,6 +16,7 @@ import (
 	"earshot/internal/field"
 	"earshot/internal/helper"
 	"earshot/internal/probe"
+	"earshot/satellite/pairing"
 )
 
 // A busLink is the daemon's connection with the bus, and the server of its own if it has one. What is not
@@ -38,13 +39,10 @@ func (d *Daemon) installBus(ctx context.Context) {
 	d.show(d.install(ctx, &section{name: busSection, outlasts: true, build: d.bus.build}))
 }
 
-// busFile has the certificate of the bus and its key.
-const busFile = "bus.pem"
-
 // BusCertificate returns the certificate of the bus of a configuration. It is made when it is needed
 // first.
 func BusCertificate(cfg *config.Config) (natsserver.Certificate, error) {
-	return natsserver.LoadCertificate(filepath.Join(cfg.Store.Directory, busFile))
+	return natsserver.LoadCertificate(filepath.Join(cfg.Store.Directory, pairing.CertificateFile))
 }
 
 // build returns the parts of the bus. Unless its configuration has changed, they go on.
@@ -143,6 +141,13 @@ func (b *busLink) set(conn bus.Bus) {
 	b.conn = conn
 	close(b.changed)
 	b.changed = make(chan struct{})
+}
+
+// current returns the connection, or nil if there is none.
+func (b *busLink) current() bus.Bus {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.conn
 }
 
 // setUsers says who besides daemons may use the server that the daemon has, if it has one.

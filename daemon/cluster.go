@@ -21,6 +21,7 @@ import (
 	"earshot/executive"
 	"earshot/executive/room"
 	"earshot/internal/metrics"
+	"earshot/satellite/pairing"
 	"earshot/store"
 	"earshot/store/postgres"
 )
@@ -70,7 +71,7 @@ func (d *Daemon) openCluster(ctx context.Context) error {
 	if err != nil {
 		return errors.Join(err, c.db.Close())
 	}
-	c.files = cluster.Files{DB: c.db, Dir: cfg.Store.Directory, Names: []string{busFile, "satellites.json", "tokens.json"}, Log: d.log}
+	c.files = cluster.Files{DB: c.db, Dir: cfg.Store.Directory, Names: []string{pairing.CertificateFile, pairing.File, "tokens.json"}, Log: d.log}
 	if err = c.files.Sync(ctx); err == nil && cfg.Bus.Listen != "" {
 		if _, err = BusCertificate(cfg); err == nil { // which the first daemon makes, and the others get
 			err = c.files.Sync(ctx)
@@ -81,7 +82,7 @@ func (d *Daemon) openCluster(ctx context.Context) error {
 	}
 	c.counts = d.counts.Cluster(func() float64 { return float64(len(leases.Held())) }, func() float64 { return float64(len(c.member.Members())) })
 	c.member = cluster.Member{Leases: leases, Build: d.options.Version, Log: d.log, Status: c.status, Serve: c.serve, TakenOver: c.counts.TakenOver}
-	d.cluster = c
+	d.cluster, d.server.Relay = c, c.relay()
 	d.server.Daemons = func() int { return int(c.present.Load()) }
 	return nil
 }

@@ -25,9 +25,9 @@ import (
 	"earshot/internal/field"
 	"earshot/internal/testkit"
 	"earshot/internal/testkit/pgtest"
-	"earshot/internal/usage"
 	"earshot/llm"
 	"earshot/participants"
+	srv "earshot/server"
 )
 
 // A relay is one daemon's way to the database. It can be cut.
@@ -133,6 +133,7 @@ type sharer struct {
 	relay  *relay
 	line   line
 	atDesk atomic.Bool // a part that is at the desk runs
+	socket string      // where clients connect
 	stop   context.CancelFunc
 	ended  chan struct{}
 }
@@ -165,7 +166,7 @@ func (h *sharedHouse) join(name string) *sharer {
 		h.t.Fatal(err)
 	}
 	var err error
-	if s.Daemon, err = Open(h.t.Context(), cfg, Options{Account: earshot.Handle{Provider: "console", ID: "1"}, Name: "ann", Log: slog.New(slog.NewTextHandler(h.t.Output(), nil)).With("daemon", name), bus: &s.line}); err != nil {
+	if s.Daemon, err = Open(h.t.Context(), cfg, Options{Account: earshot.Handle{Provider: "console", ID: fmt.Sprint("uid", os.Getuid())}, Name: "ann", Log: slog.New(slog.NewTextHandler(h.t.Output(), nil)).With("daemon", name), bus: &s.line}); err != nil {
 		h.t.Fatal(err)
 	}
 	s.install(h.t.Context(), &section{name: "device", atDesk: true, is: sectionBuild{parts: []part{{name: "device", run: func(ctx context.Context) error {
@@ -174,11 +175,16 @@ func (h *sharedHouse) join(name string) *sharer {
 		<-ctx.Done()
 		return nil
 	}}}}})
+	s.socket = filepath.Join(s.relay.dir, "api", "socket")
+	clients, err := srv.Listen(s.socket)
+	if err != nil {
+		h.t.Fatal(err)
+	}
 	ctx, stop := context.WithCancel(h.t.Context())
 	s.stop = stop
 	go func() {
 		defer close(s.ended)
-		if err := s.Run(ctx, nil); err != nil {
+		if err := s.Run(ctx, clients); err != nil {
 			h.t.Error(err)
 		}
 	}()
@@ -366,6 +372,25 @@ func TestCluster(t *testing.T) {
 		elsewhere(t, a)
 		b.answers()
 	})
+	t.Run("ended before the first word", func(t *testing.T) {
+		_, a, b := house(t)
+		a.enters(time.Hour)
+		if err := a.asks("how is it?"); err != nil {
+			t.Fatal(err)
+		}
+		r, _ := a.rooms.find("kitchen")
+		testkit.Await(t, testkit.Patience, "the answer begins", r.Speaking)
+		a.end()
+		b.owns()
+		_, leave := b.comes()
+		defer leave()
+		want := []string{"interrupted:", "completed:All is well."}
+		testkit.Await(t, testkit.Patience, "the question is answered where the room is now", func() bool { return len(b.replies()) > 1 })
+		b.answers()
+		if got := b.replies(); !slices.Equal(got[:2], want) || len(got) != 3 || len(b.kept(earshot.KindMessage)) != 2 {
+			t.Errorf("on record are %q, and %d messages", got, len(b.kept(earshot.KindMessage)))
+		}
+	})
 	t.Run("drained", func(t *testing.T) {
 		h, a, b := house(t)
 		knows := func(s *sharer, what string, is func(api.Cluster) bool) {
@@ -432,25 +457,6 @@ func TestCluster(t *testing.T) {
 		problem(a, "")
 		h.join("b")
 		problem(b, "cluster name")
-	})
-	t.Run("ended before the first word", func(t *testing.T) {
-		_, a, b := house(t)
-		a.enters(time.Hour)
-		if err := a.asks("how is it?"); err != nil {
-			t.Fatal(err)
-		}
-		r, _ := a.rooms.find("kitchen")
-		testkit.Await(t, testkit.Patience, "the answer begins", r.Speaking)
-		a.end()
-		b.owns()
-		_, leave := b.comes()
-		defer leave()
-		want := []string{"interrupted:", "completed:All is well."}
-		testkit.Await(t, testkit.Patience, "the question is answered where the room is now", func() bool { return len(b.replies()) > 1 })
-		b.answers()
-		if got := b.replies(); !slices.Equal(got[:2], want) || len(got) != 3 || len(b.kept(earshot.KindMessage)) != 2 {
-			t.Errorf("on record are %q, and %d messages", got, len(b.kept(earshot.KindMessage)))
-		}
 	})
 	t.Run("opened", func(t *testing.T) {
 		_, a, b := house(t)
@@ -591,63 +597,4 @@ func TestClusterPeople(t *testing.T) {
 	if created != 10 {
 		t.Errorf("10 people were made known %d times", created)
 	}
-}
-
-// TestClusterCosts: a budget is that of all daemons together, whatever has become of a record or a
-// connection.
-func TestClusterCosts(t *testing.T) {
-	server := pgtest.Start(t)
-	h := &sharedHouse{t: t, server: server, url: server.Database(t)}
-	a := h.join("a")
-	b := h.join("b")
-	spend := func(s *sharer, tokens int) {
-		s.costs.CountRequest(llm.Usage{Priority: llm.Reasoning, Origin: llm.Origin{Unasked: true}, PromptTokens: tokens})
-	}
-	knows := func(s *sharer, tokens int64) {
-		t.Helper()
-		testkit.Await(t, testkit.Patience, "a daemon knows what all have spent", func() bool { return s.costs.UnaskedToday() == tokens })
-		if got := usage.Sum(s.costs.Today(), usage.Unasked).Tokens(); got != tokens {
-			t.Errorf("%d tokens are shown, want %d", got, tokens)
-		}
-	}
-	next := *b.Config()
-	next.Executive.Parallel.ReasoningContinuous, next.Executive.Parallel.TokensPerDay = true, 100
-	b.current.Store(&next)
-	spend(b, 40)
-	knows(a, 40)
-	if why := b.restReason(); why != "" {
-		t.Errorf("it rests early: %s", why)
-	}
-	spend(a, 60)
-	knows(b, 100)
-	if b.restReason() == "" {
-		t.Error("all is spent, and it does not rest")
-	}
-	if got := usage.Sum(b.costs.Here(), nil).Tokens(); got != 40 {
-		t.Errorf("it takes what others have spent for its own: %d", got)
-	}
-	testkit.Await(t, testkit.Patience, "both are counted", func() bool { return a.server.Daemons() == 2 && b.server.Daemons() == 2 })
-
-	for _, content := range []string{"'x'", "repeat('x', 1000000)::bytea"} { // until there is something new
-		if _, err := a.cluster.db.ExecContext(t.Context(), "UPDATE model_costs SET content = "+content+" WHERE member = 'a'"); err != nil {
-			t.Fatal(err)
-		}
-		before := b.costs.UnaskedToday()
-		bounded, cancel := context.WithTimeout(t.Context(), testkit.Patience)
-		other := &clusterMember{daemon: b.Daemon, db: b.cluster.db, elsewhere: map[string]api.UsageDay{"a": a.costs.Here()}}
-		if err := other.syncCosts(bounded); err == nil || b.costs.UnaskedToday() != before {
-			t.Errorf("a record with damage: %v; %d tokens, want %d", err, b.costs.UnaskedToday(), before)
-		}
-		cancel()
-		spend(a, 1)
-		knows(b, before+1)
-	}
-	b.relay.cut()
-	spend(a, 7)
-	spend(b, 1)
-	knows(a, 109)
-	b.relay.resume(t)
-	knows(b, 110)
-	knows(a, 110)
-	knows(h.join("c"), 110)
 }

@@ -367,6 +367,7 @@ func (d *Daemon) RunWith(ctx context.Context, l net.Listener, settle func() []pr
 	if d.cluster != nil {
 		rooms.Go(func() { d.cluster.run(ctx) })
 		rest.Go(func() { d.followOthers(beside) })
+		rest.Go(func() { d.cluster.serveRelayed(beside) })
 	}
 	rest.Go(func() { d.expire(ctx) })
 	rest.Go(func() { d.keepMemory(ctx) })

@@ -272,7 +272,7 @@ func (d *Daemon) commandsIn(is executive.Room) command.Table {
 func (d *Daemon) Admit(ctx context.Context, e earshot.Event) error {
 	r, ok := d.rooms.find(e.Room)
 	if !ok {
-		return access.NoRoom(e.Room, nil)
+		return d.noRoom(e.Room)
 	}
-	return r.Admit(ctx, e)
+	return moved(r.Admit(ctx, e))
 }

@@ -130,10 +130,7 @@ func (s *satellites) build(context.Context) sectionBuild {
 		one := s.paired(cfg, p)
 		all, is.parts = append(all, one), append(is.parts, one.parts...)
 		if !one.Open {
-			is.findings = append(is.findings, probe.Finding{
-				Thing: satelliteName(p.ID), Text: fmt.Sprintf("its room %s does not exist", p.Room),
-				Cure: fmt.Sprintf("earshot pair remove %s; then earshot pair %s --room ROOM", p.ID, p.ID),
-			})
+			is.findings = append(is.findings, probe.NoRoom(p))
 		}
 	}
 	if err := s.daemon.bus.setUsers(users); err != nil {

@@ -1,5 +1,7 @@
 package server
 
+import "net/http"
+
 // Routes returns the method and path of every route that needs a right.
 func Routes() (all [][2]string) {
 	for _, r := range routes {
@@ -75,3 +77,21 @@ func AnswerTypes() map[string]any {
 
 // Kinds are the kinds of events that are described.
 var Kinds = kinds
+
+// Sites returns which daemon answers each route: any, or the owner of the room or of the desk.
+func Sites() map[string]string {
+	all := make(map[string]string)
+	for _, r := range routes {
+		all[r.method+" "+r.path] = map[site]string{anyDaemon: "any", ofRoom: "room", ofDesk: "desk"}[r.site]
+	}
+	return all
+}
+
+// CheckEvidence reads the header of a request that was passed on, and returns it as it is written.
+func CheckEvidence(h http.Header) (string, error) {
+	e, err := parseEvidence(h)
+	if err != nil {
+		return "", err
+	}
+	return e.encode(), nil
+}

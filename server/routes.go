@@ -37,6 +37,7 @@ const (
 type route struct {
 	method, path string
 	right        right
+	site         site
 	endpoint
 	routeDescription
 }
@@ -82,94 +83,94 @@ func respond(w http.ResponseWriter, out any, failed int, err error) error {
 
 // routes are all routes.
 var routes = []route{
-	{"POST", messagesPath, resident, told(http.StatusServiceUnavailable, (*Server).post), routeDescription{
+	{"POST", messagesPath, resident, ofRoom, told(http.StatusServiceUnavailable, (*Server).post), routeDescription{
 		says:    "Say something in a room. The message is stored before the answer is sent; one sent again with the same ID is kept once. A text that begins with one slash is a command, and is refused; write two slashes to begin a message with one.",
 		changes: "message", faults: []int{409, 422},
 	}},
-	{"GET", "/v1/events", resident, endpoint{serve: (*Server).events, out: earshot.Event{}, failed: http.StatusServiceUnavailable}, routeDescription{
+	{"GET", "/v1/events", resident, ofRoom, endpoint{serve: (*Server).events, out: earshot.Event{}, failed: http.StatusServiceUnavailable}, routeDescription{
 		says:       "Follow the events: those after a sequence, and then new ones, until the connection ends. Words that are being said come as events of the kind speech, which are not stored and have no sequence: the next one with the same from replaces them, and the stage over says that none are left.",
 		parameters: []parameter{{name: "after", says: "The last sequence that you have already; 0 means none.", kind: reflect.TypeFor[int64]()}},
 		media:      lines,
 	}},
-	{"GET", "/v1/history", resident, asked(http.StatusServiceUnavailable, (*Server).history), routeDescription{
+	{"GET", "/v1/history", resident, anyDaemon, asked(http.StatusServiceUnavailable, (*Server).history), routeDescription{
 		says:       "Past events, page by page from the end backwards; each page is in the order in which they happened.",
 		parameters: []parameter{paramBefore, paramLimit, {name: "kind", says: "Only events of this kind; the parameter may be repeated.", kind: reflect.TypeFor[earshot.Kind](), many: true}},
 	}},
-	{"GET", "/v1/search", resident, asked(http.StatusUnprocessableEntity, (*Server).search), routeDescription{
+	{"GET", "/v1/search", resident, anyDaemon, asked(http.StatusUnprocessableEntity, (*Server).search), routeDescription{
 		says:       "Messages that contain all of some words, the newest first, each with the words around the match.",
 		parameters: []parameter{{name: "q", says: "The words, in any of their English forms; case and accents make no difference. tid* is the beginning of a word, and \"high tide\" a phrase; from:NAME selects the speaker, and on:2026-11-20, since:yesterday and before:monday the time.", kind: reflect.TypeFor[string](), must: true}, paramBefore, paramLimit},
 	}},
-	{"GET", "/v1/decisions", resident, asked(http.StatusUnprocessableEntity, (*Server).decisions), routeDescription{
+	{"GET", "/v1/decisions", resident, anyDaemon, asked(http.StatusUnprocessableEntity, (*Server).decisions), routeDescription{
 		says:       "Why agents spoke, or kept silent, page by page from the end backwards.",
 		parameters: []parameter{{name: "agent", says: "Only those of the agent with this name.", kind: reflect.TypeFor[string]()}, paramBefore, paramLimit},
 	}},
-	{"GET", "/v1/live", resident, endpoint{serve: (*Server).live, out: api.LiveView{}, failed: http.StatusServiceUnavailable}, routeDescription{
+	{"GET", "/v1/live", resident, ofRoom, endpoint{serve: (*Server).live, out: api.LiveView{}, failed: http.StatusServiceUnavailable}, routeDescription{
 		says:  "Follow the state of the room: a whole JSON object at once and after each change, at most 20 a second. A slow reader gets only the current state.",
 		media: lines,
 	}},
-	{"GET", "/v1/state", resident, asked(http.StatusServiceUnavailable, (*Server).state), routeDescription{
+	{"GET", "/v1/state", resident, ofRoom, asked(http.StatusServiceUnavailable, (*Server).state), routeDescription{
 		says: "The state of the daemon: who is here, what works and what does not, and which rooms you may enter.",
 	}},
-	{"GET", "/v1/context", resident, asked(http.StatusServiceUnavailable, (*Server).context), routeDescription{
+	{"GET", "/v1/context", resident, ofRoom, asked(http.StatusServiceUnavailable, (*Server).context), routeDescription{
 		says: "What is going on, in the words of a prompt, with ages and sources.",
 	}},
-	{"POST", "/v1/commands", resident, told(http.StatusUnprocessableEntity, (*Server).command), routeDescription{
+	{"POST", "/v1/commands", resident, ofRoom, told(http.StatusUnprocessableEntity, (*Server).command), routeDescription{
 		says:    "Run a command, as at a terminal, without its slash.",
 		changes: "command",
 	}},
-	{"POST", wire.AttachPath, resident, endpoint{serve: (*Server).attach}, routeDescription{
+	{"POST", wire.AttachPath, resident, ofRoom, endpoint{serve: (*Server).attach}, routeDescription{
 		says:  "Attach a terminal, for earshot chat. It needs the header Upgrade: " + wire.Protocol + ".",
 		media: plain, changes: "terminal", faults: []int{426},
 	}},
-	{"GET", "/v1/agents", operator, asked(http.StatusServiceUnavailable, (*Server).agents), routeDescription{
+	{"GET", "/v1/agents", operator, anyDaemon, asked(http.StatusServiceUnavailable, (*Server).agents), routeDescription{
 		says:       "The current agents.",
 		parameters: []parameter{{name: "all", says: "1 includes former agents.", kind: reflect.TypeFor[string]()}},
 	}},
-	{"POST", "/v1/agents", operator, told(http.StatusUnprocessableEntity, (*Server).order), routeDescription{
+	{"POST", "/v1/agents", operator, ofDesk, told(http.StatusUnprocessableEntity, (*Server).order), routeDescription{
 		says:    "Make, change or end an agent.",
 		changes: "agent",
 	}},
-	{"GET", "/v1/voices", operator, asked(http.StatusServiceUnavailable, (*Server).voices), routeDescription{
+	{"GET", "/v1/voices", operator, ofDesk, asked(http.StatusServiceUnavailable, (*Server).voices), routeDescription{
 		says: "The known voices, without their voiceprints.",
 	}},
-	{"POST", "/v1/voices", operator, told(http.StatusUnprocessableEntity, (*Server).tell), routeDescription{
+	{"POST", "/v1/voices", operator, ofDesk, told(http.StatusUnprocessableEntity, (*Server).tell), routeDescription{
 		says:    "Assign a voice to a person, keep it, or forget it.",
 		changes: "voice",
 	}},
-	{"POST", "/v1/reload", operator, asked(http.StatusUnprocessableEntity, (*Server).reload), routeDescription{
+	{"POST", "/v1/reload", operator, anyDaemon, asked(http.StatusUnprocessableEntity, (*Server).reload), routeDescription{
 		says:    "Read the configuration again.",
 		changes: "configuration",
 	}},
-	{"GET", "/v1/cluster", operator, asked(http.StatusUnprocessableEntity, (*Server).cluster), routeDescription{
+	{"GET", "/v1/cluster", operator, anyDaemon, asked(http.StatusUnprocessableEntity, (*Server).cluster), routeDescription{
 		says: "The daemons that share the rooms, which of them has which room, and what the one that answers has not got.",
 	}},
-	{"POST", "/v1/cluster", operator, told(http.StatusUnprocessableEntity, (*Server).drain), routeDescription{
+	{"POST", "/v1/cluster", operator, anyDaemon, told(http.StatusUnprocessableEntity, (*Server).drain), routeDescription{
 		says:    "Have a daemon give its rooms away and take none, or no longer. It does so within a second, and then needs as long as it takes to end each sentence.",
 		changes: "cluster",
 	}},
-	{"POST", "/v1/look", watcher, told(http.StatusUnprocessableEntity, (*Server).look), routeDescription{
+	{"POST", "/v1/look", watcher, ofDesk, told(http.StatusUnprocessableEntity, (*Server).look), routeDescription{
 		says:    "Look once through a camera.",
 		changes: "look",
 	}},
-	{"POST", "/v1/hold", watcher, endpoint{serve: (*Server).hold, failed: http.StatusUnprocessableEntity}, routeDescription{
+	{"POST", "/v1/hold", watcher, ofDesk, endpoint{serve: (*Server).hold, failed: http.StatusUnprocessableEntity}, routeDescription{
 		says:  "Hold the push-to-talk key: until the connection ends, what is said at the microphone is for an agent, and a muted room is live. An empty line says that the key is held; further ones are signs of life.",
 		media: plain, changes: "microphone",
 	}},
-	{"POST", "/v1/forget", resident, told(http.StatusUnprocessableEntity, (*Server).forget), routeDescription{
+	{"POST", "/v1/forget", resident, ofDesk, told(http.StatusUnprocessableEntity, (*Server).forget), routeDescription{
 		says:    "Without a digest, say what would be forgotten; with the digest of that answer, forget it. The answer comes when every trace that can be removed is gone.",
 		changes: "forget",
 	}},
-	{"GET", "/v1/diagnostics", operator, asked(http.StatusServiceUnavailable, (*Server).diagnostics), routeDescription{
+	{"GET", "/v1/diagnostics", operator, anyDaemon, asked(http.StatusServiceUnavailable, (*Server).diagnostics), routeDescription{
 		says:       "What a bug report needs, without anything that was said and without names.",
 		parameters: []parameter{{name: "goroutines", says: "1 adds the stacks of all goroutines.", kind: reflect.TypeFor[string]()}},
 	}},
-	{"GET", "/livez", anybody, endpoint{serve: (*Server).alive}, routeDescription{says: "Whether the process is alive, and nothing else.", media: plain}},
-	{"GET", "/readyz", resident, endpoint{serve: (*Server).ready, out: api.Readiness{}, failed: http.StatusServiceUnavailable}, routeDescription{
+	{"GET", "/livez", anybody, anyDaemon, endpoint{serve: (*Server).alive}, routeDescription{says: "Whether the process is alive, and nothing else.", media: plain}},
+	{"GET", "/readyz", resident, anyDaemon, endpoint{serve: (*Server).ready, out: api.Readiness{}, failed: http.StatusServiceUnavailable}, routeDescription{
 		says: "Whether the daemon can do its work: 200, or 503 with what prevents it.",
 	}},
-	{"GET", "/metrics", scraper, endpoint{serve: (*Server).metrics}, routeDescription{says: "Metrics, for Prometheus.", media: plain}},
+	{"GET", "/metrics", scraper, anyDaemon, endpoint{serve: (*Server).metrics}, routeDescription{says: "Metrics, for Prometheus.", media: plain}},
 	// The description describes this list, so no function of it can be in it.
-	{"GET", "/openapi.json", resident, endpoint{out: json.RawMessage(nil)}, routeDescription{says: "This description."}},
+	{"GET", "/openapi.json", resident, anyDaemon, endpoint{out: json.RawMessage(nil)}, routeDescription{says: "This description."}},
 }
 
 // messagesPath is the route that says something.
@@ -235,6 +236,10 @@ func (o *opening) refuse(w *auditedWriter, r *http.Request, err error) {
 	if f, ok := errors.AsType[*fault](err); ok {
 		status = f.status
 	}
+	if errors.Is(err, wire.ErrMoved) {
+		status, err = http.StatusServiceUnavailable, wire.ErrMoved
+		w.Header().Set("Retry-After", "1")
+	}
 	if h, ok := errors.AsType[*headedFault](err); ok {
 		w.Header().Set(h.name, h.value)
 	}
@@ -248,6 +253,10 @@ func (o *opening) refuse(w *auditedWriter, r *http.Request, err error) {
 // dispatch checks a request and has it answered. It identifies the client before it looks at the
 // route, so that a stranger learns nothing, not even what exists.
 func (o *opening) dispatch(w *auditedWriter, r *http.Request) error {
+	r, said, err := o.arrive(r)
+	if err != nil {
+		return err
+	}
 	v := visitorOf(r)
 	if v == nil {
 		return &fault{http.StatusForbidden, errors.New("this listener cannot identify its clients")}
@@ -270,10 +279,18 @@ func (o *opening) dispatch(w *auditedWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	w.who = who.ID
+	w.who, w.from = who.ID, v.from
+	if err := said.agree(who); err != nil {
+		return err
+	}
 	if missing != nil {
 		return missing
 	}
+	r, end, passed, err := o.locate(to, w, r, who)
+	if passed || err != nil {
+		return err
+	}
+	defer end()
 	if err := to.right.allows(who); err != nil {
 		return &fault{http.StatusForbidden, err}
 	}
@@ -283,7 +300,10 @@ func (o *opening) dispatch(w *auditedWriter, r *http.Request) error {
 	if to.serve == nil {
 		return o.description(w)
 	}
-	return to.serve(o.Server, w, r, who)
+	if err = to.serve(o.Server, w, r, who); err != nil && errors.Is(context.Cause(r.Context()), wire.ErrMoved) {
+		return wire.ErrMoved
+	}
+	return err
 }
 
 // admit returns the author of r, unless they send too many requests. The answer to a wrong token

@@ -16,6 +16,7 @@ import (
 // rules are what a listener demands of each request, before its author is known.
 type rules struct {
 	vouched bool     // the kernel identifies the account
+	relayed bool     // daemons pass requests on, and say whose
 	hosts   []string // names besides those of this machine, in lower case, with an optional port
 	origins []string // of pages that may send requests, in lower case
 	crossed *http.CrossOriginProtection

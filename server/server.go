@@ -68,6 +68,9 @@ type Server struct {
 	// goroutines, and must return soon. It may be nil.
 	Audit func(audit.Entry)
 
+	// Relay passes on requests for rooms that other daemons have. It is nil if there are none.
+	Relay *Relay
+
 	// Daemons, if set, returns how many daemons the same clients may ask. Each lets through its part of the
 	// requests that the port allows. It returns at once, and may be called from many goroutines.
 	Daemons func() int
@@ -116,6 +119,7 @@ func (s *Server) serve(ctx context.Context, l net.Listener, by *rules) error {
 	})
 	err := g.Wait()
 	at.conns.Wait()
+	s.Relay.close()
 	if errors.Is(err, http.ErrServerClosed) {
 		return nil
 	}

@@ -11,7 +11,7 @@ import (
 
 type backupCommand struct {
 	File   string `arg:"" help:"The file to write."`
-	Tokens bool   `help:"Include the tokens by which people prove who they are: treat the file like a password."`
+	Tokens bool   `help:"Include the tokens by which people prove who they are, and the key of the bus by which satellites know this earshot: treat the file like a password."`
 	Force  bool   `help:"Overwrite an existing file."`
 }
 

@@ -23,7 +23,7 @@ func (d doctorCommand) Run(a *app) error {
 	findings := slices.Concat(
 		probe.Configuration(cfg, err),
 		[]probe.Finding{probe.Journal(a.ctx, cfg), probe.Disk(cfg), probe.Log(cfg), probe.Daemon(a.ctx, cfg)},
-		probe.API(a.ctx, cfg), probe.Cluster(a.ctx, cfg), probe.Tokens(cfg), probe.KnownVoices(cfg), probe.Agents(a.ctx, cfg),
+		probe.API(a.ctx, cfg), probe.Satellites(a.ctx, cfg), probe.Cluster(a.ctx, cfg), probe.Tokens(cfg), probe.KnownVoices(cfg), probe.Agents(a.ctx, cfg),
 		probe.Senses(a.ctx, cfg), a.tryCameras(cfg), probe.Discord(a.ctx, cfg), probe.Models(a.ctx, cfg, err),
 	)
 	err = nil

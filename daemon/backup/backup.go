@@ -3,6 +3,7 @@
 package backup
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -20,15 +21,16 @@ import (
 	"earshot/internal/discord/bot"
 	"earshot/internal/english"
 	"earshot/internal/terminal"
+	"earshot/satellite/pairing"
 	"earshot/server/token"
 	"earshot/speakers"
 	"earshot/store"
 )
 
 // besideJournal are the files that are kept with the journal, besides the tokens: the voices that
-// are kept, who has opted out of being heard, which messages elsewhere are ours, and what the
-// models have cost.
-var besideJournal = []string{VoicesFile, bot.OptOutsFile, bot.PostsFile, health.CostsFile}
+// are kept, who has opted out of being heard, which messages elsewhere are ours, what the models have
+// cost, and the public keys of the satellites.
+var besideJournal = []string{VoicesFile, bot.OptOutsFile, bot.PostsFile, health.CostsFile, pairing.File}
 
 // VoicesFile is the file with the voices.
 var VoicesFile = filepath.Base(speakers.Path(""))
@@ -36,12 +38,12 @@ var VoicesFile = filepath.Base(speakers.Path(""))
 // tokensFile is the file with the tokens.
 var tokensFile = filepath.Base(token.In("").Path)
 
-// Write copies a journal and the files in its directory into a file, with the tokens if they are
-// wanted. An existing file is overwritten only by force.
+// Write copies a journal and the files in its directory into a file, with the tokens and the key of the
+// bus if they are wanted. An existing file is overwritten only by force.
 func Write(ctx context.Context, archive *store.Archive, directory, file string, tokens, force bool) error {
 	names := besideJournal
 	if tokens {
-		names = append(names[:len(names):len(names)], tokensFile)
+		names = append(names[:len(names):len(names)], tokensFile, pairing.CertificateFile)
 	}
 	var with []store.Companion
 	for _, name := range names {
@@ -128,6 +130,16 @@ func (r *Restorer) replace(file store.Companion) (err error) {
 	case tokensFile:
 		thing = "token"
 		data, gone, err = token.In(r.Config.Store.Directory).Still(data)
+	case pairing.File:
+		thing = "satellite"
+		data, gone, err = pairing.In(r.Config.Store.Directory).Still(data)
+	case pairing.CertificateFile:
+		if here, err := os.ReadFile(path); !errors.Is(err, fs.ErrNotExist) {
+			if err != nil || !bytes.Equal(here, data) { // that of the backup may have been given up since
+				fmt.Fprintf(r.Out, "Left out: the key of the bus, since there is another one here. To take that of the backup, move %s away first.\n", config.ShortPath(path))
+			}
+			return nil
+		}
 	case bot.PostsFile, health.CostsFile:
 	default:
 		return nil // no other has ever been in a backup

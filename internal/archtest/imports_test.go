@@ -42,7 +42,7 @@ var may = map[string]string{
 	"internal/sceneplayer":           ". config daemon daemon/access internal/terminal internal/transcript llm/... models/voiceprint outlets/console participants providers/... daemon/admin executive/room store",
 	"internal/systemd":               "config internal/atomicfile",
 	"internal/transcript":            ". conversation internal/english internal/terminal outlets/console participants/... store",
-	"internal/probe":                 ". api config llm/... store server/... participants/... speakers conversation executive models/catalog models/engine models/neural models/see models/sets providers/... outlets/... internal/...",
+	"internal/probe":                 ". api bus bus/nats config satellite/pairing llm/... store server/... participants/... speakers conversation executive models/catalog models/engine models/neural models/see models/sets providers/... outlets/... internal/...",
 	"internal/redact":                ".",
 	"internal/keyfile":               "internal/atomicfile",
 	"internal/sdnotify":              "",
@@ -115,7 +115,7 @@ var may = map[string]string{
 	"daemon":                         "./...",
 	"daemon/admin":                   ". api internal/english internal/terminal participants/... speakers executive/scene",
 	"daemon/cameras":                 ". api executive/... internal/helper internal/probe internal/redact models/see participants providers providers/webcam daemon/admin internal/atomicfile",
-	"daemon/backup":                  "config daemon/erase daemon/health internal/atomicfile internal/discord/bot internal/english internal/terminal server/token speakers store",
+	"daemon/backup":                  "config daemon/erase daemon/health internal/atomicfile internal/discord/bot internal/english internal/terminal satellite/pairing server/token speakers store",
 	"daemon/console":                 ". api internal/login internal/terminal outlets/console participants providers providers/console server server/client config daemon/access executive/room",
 	"daemon/diagnosis":               ". api config internal/logfile internal/redact participants",
 	"internal/discord/bot":           ". config daemon/access executive/... internal/... models/... outlets/discord participants providers/... store",
@@ -138,6 +138,8 @@ var tried = map[string]string{
 	"participants/agents": "store",
 	"cluster":             "internal/testkit/pgtest store/postgres",                                                                                  // which has the leases
 	"store":               "cluster executive/memory executive/remind executive/schedule executive/task internal/testkit/pgtest participants/agents", // whose tables it keeps
+
+	"server": "bus bus/stream", // by which requests are passed on
 
 	"satellite/client": "bus/nats bus/natsserver models/stt", // which carry its sessions, and seek names for it
 

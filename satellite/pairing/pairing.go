@@ -26,6 +26,13 @@ import (
 	"earshot/satellite"
 )
 
+// The names of files: the satellites, and the certificate of the bus, by which satellites know the hub, with
+// its key.
+const (
+	File            = "satellites.json"
+	CertificateFile = "bus.pem"
+)
+
 const (
 	version   = 1 // of the file
 	most      = 64
@@ -53,7 +60,7 @@ type Registry struct{ file keyfile.File }
 // In returns the registry in a directory, which is that of the journal.
 func In(directory string) *Registry {
 	return &Registry{keyfile.File{
-		Path: filepath.Join(directory, "satellites.json"), What: "satellites", Most: fileBytes,
+		Path: filepath.Join(directory, File), What: "satellites", Most: fileBytes,
 		Create: "earshot pair NAME", Review: "remove what you did not pair, see: earshot pair list",
 	}}
 }
@@ -125,8 +132,7 @@ func (r *Registry) change(to func([]Satellite) ([]Satellite, error)) error {
 		if all, err = to(all); err != nil {
 			return nil, err
 		}
-		data, err := json.MarshalIndent(contents{version, all}, "", "  ")
-		return append(data, '\n'), err
+		return format(all)
 	})
 }
 
@@ -166,6 +172,34 @@ func (r *Registry) Remove(id string) error {
 		}
 		return rest, nil
 	})
+}
+
+// Still returns a copy of the file without the satellites that are not paired here any more, and how many
+// it left out: one that was removed must not be let in again through an older copy. Without a file none
+// was removed, and the copy is returned whole.
+func (r *Registry) Still(data []byte) (still []byte, gone int, err error) {
+	here, stamp, err := r.read()
+	if err != nil {
+		return nil, 0, err
+	}
+	all, err := parse(data)
+	if err != nil {
+		return nil, 0, fmt.Errorf("reading the copy of the satellites: %w", err)
+	}
+	if stamp == (keyfile.Stamp{}) {
+		return data, 0, nil
+	}
+	before := len(all)
+	all = slices.DeleteFunc(all, func(s Satellite) bool {
+		return !slices.ContainsFunc(here, func(k Satellite) bool { return k.Key == s.Key })
+	})
+	still, err = format(all)
+	return still, before - len(all), err
+}
+
+func format(all []Satellite) ([]byte, error) {
+	data, err := json.MarshalIndent(contents{version, all}, "", "  ")
+	return append(data, '\n'), err
 }
 
 // lookEvery is how often the file is looked at: a change takes effect within a second.

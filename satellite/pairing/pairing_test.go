@@ -248,3 +248,38 @@ func FuzzDecode(f *testing.F) {
 		}
 	})
 }
+
+// TestStill: an older copy brings back nobody who was removed since, and a damaged one nobody at all.
+func TestStill(t *testing.T) {
+	dir := t.TempDir()
+	r := pairing.In(dir)
+	for _, id := range []string{"stays", "goes", "anew"} {
+		if _, _, err := r.Pair(id, "desk"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	older, err := os.ReadFile(filepath.Join(dir, pairing.File))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range []string{"goes", "anew"} {
+		if err := r.Remove(id); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, _, err := r.Pair("anew", "desk"); err != nil { // with another key
+		t.Fatal(err)
+	}
+	still, gone, err := r.Still(older)
+	if err != nil || gone != 2 || !bytes.Contains(still, []byte("stays")) || bytes.Contains(still, []byte("goes")) || bytes.Contains(still, []byte("anew")) {
+		t.Errorf("%d are left out of %s: %v", gone, still, err)
+	}
+	if still, gone, err = pairing.In(t.TempDir()).Still(older); err != nil || gone != 0 || !bytes.Equal(still, older) {
+		t.Errorf("where nobody was removed: %d, %v", gone, err)
+	}
+	for _, damaged := range []string{"", "{}", string(older) + "x", strings.Repeat(" ", 1<<20)} {
+		if _, _, err := r.Still([]byte(damaged)); err == nil {
+			t.Errorf("%.10q is a copy", damaged)
+		}
+	}
+}

@@ -29,6 +29,10 @@ func (s *session) admit(late context.Context) {
 		if err == nil {
 			typing = typingAfter(typing, e.Body, true)
 		}
+		if errors.Is(err, wire.ErrMoved) { // the terminal sends it again, when it has found the room
+			s.conn.Close()
+			continue
+		}
 		s.answer(n, err)
 	}
 	bye, cancel := context.WithTimeout(context.WithoutCancel(late), linger)

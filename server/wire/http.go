@@ -15,6 +15,10 @@ const (
 	NewHeader      = "Earshot-New" // 1 says that the identity may be new: something is about to be said
 )
 
+// PrincipalHeader is the header by which one daemon tells another whose request it passes on. What a
+// client sends in it is removed.
+const PrincipalHeader = "Earshot-Principal"
+
 // Bearer is the prefix of a token.
 const Bearer = "Bearer "
 

@@ -16,6 +16,9 @@ type Refusal struct {
 	Mend    string `json:"cure,omitempty"` // the command or the step that mends it
 }
 
+// ErrMoved refuses what concerns a room that is between two daemons.
+var ErrMoved error = &Refusal{Problem: "the room is moving to another daemon of this earshot", Mend: "wait a second, and ask again"}
+
 // Error returns the problem, and the cure if there is one.
 func (r *Refusal) Error() string {
 	if r.Mend == "" {
