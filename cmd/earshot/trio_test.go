@@ -156,9 +156,6 @@ func wait(ctx context.Context, d time.Duration) {
 	}
 }
 
-// direct is whether clients go to the daemon that has the room, since no other passes anything on yet.
-const direct = true
-
 // An ear is an outlet that somebody reads in a room.
 type ear struct {
 	testkit.Voice
@@ -207,12 +204,6 @@ func (c *trio) listens(i int, room earshot.RoomID) (e *ear, leave func()) {
 	var running sync.WaitGroup
 	running.Go(func() {
 		for ; ctx.Err() == nil; i++ {
-			if direct {
-				if i = c.owner(room); i < 0 {
-					wait(ctx, 100*time.Millisecond)
-					continue
-				}
-			}
 			_ = c.at(i, room).Attach(ctx, reader{}, e, new(attach.Names))
 			wait(ctx, 100*time.Millisecond)
 		}
