@@ -32,6 +32,7 @@ CREATE TABLE IF NOT EXISTS room_leases (
 	until TIMESTAMPTZ NOT NULL,
 	UNIQUE (room, fence)
 ) WITH (fillfactor = 50);
+CREATE TABLE IF NOT EXISTS cluster_numbers (name TEXT PRIMARY KEY, number BIGINT NOT NULL);
 CREATE TABLE IF NOT EXISTS cluster_drains (name TEXT PRIMARY KEY);
 CREATE TABLE IF NOT EXISTS shared_files (name TEXT PRIMARY KEY, version BIGINT NOT NULL, content BYTEA NOT NULL);
 CREATE TABLE IF NOT EXISTS model_costs (member TEXT PRIMARY KEY, day TEXT NOT NULL, content BYTEA NOT NULL);
@@ -277,6 +278,31 @@ func (l *Leases) Drains(ctx context.Context) (names []string, err error) {
 		names = append(names, name)
 	}
 	return names, rows.Err()
+}
+
+// Highest returns the highest number that any member has ever given for something, so that all use the same.
+func (l *Leases) Highest(ctx context.Context, of string, number int) (highest int, err error) {
+	err = l.db.QueryRowContext(ctx, `INSERT INTO cluster_numbers AS n (name, number) VALUES (?, ?)
+		ON CONFLICT (name) DO UPDATE SET number = greatest(n.number, excluded.number) RETURNING number`, of, number).Scan(&highest)
+	return highest, err
+}
+
+// AwaitTurn waits for a turn until ctx ends; see [Leases.Turn].
+func (l *Leases) AwaitTurn(ctx context.Context, what string, every time.Duration) (until time.Time, err error) {
+	for {
+		if until, err = l.Turn(ctx, what, every); err == nil {
+			return until, nil
+		}
+		wait := Every // the database does not answer
+		if held, is := errors.AsType[*HeldError](err); is {
+			wait = held.Left + time.Millisecond
+		}
+		select {
+		case <-time.After(wait):
+		case <-ctx.Done():
+			return time.Time{}, context.Cause(ctx)
+		}
+	}
 }
 
 // TurnFor is how long after asking for it a turn may be used.

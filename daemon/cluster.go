@@ -8,6 +8,7 @@ import (
 	"os"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -47,9 +48,10 @@ type clusterMember struct {
 	counts *metrics.Cluster
 	ends   <-chan struct{} // closed when the program ends
 
-	present   atomic.Int64            // how many members there are, this one among them; 0 before that is known
-	costs     []byte                  // as they were written last
-	elsewhere map[string]api.UsageDay // what others have spent today, by member
+	discord   atomic.Pointer[discordShards] // nil while this daemon has no part in the bot
+	present   atomic.Int64                  // how many members there are, this one among them; 0 before that is known
+	costs     []byte                        // as they were written last
+	elsewhere map[string]api.UsageDay       // what others have spent today, by member
 
 	mu       sync.Mutex
 	desk     chan struct{}             // closed when the desk comes or goes
@@ -167,6 +169,12 @@ func (c *clusterMember) status() cluster.Status {
 	for _, is := range cfg.Rooms.All() {
 		s.Rooms = append(s.Rooms, string(is.ID))
 	}
+	if shards := c.discord.Load(); shards != nil {
+		for n := range shards.of.Load() {
+			s.Rooms = append(s.Rooms, shardName(n, shards.of.Load()))
+			s.Senses[shardName(n, shards.of.Load())] = 1 // where there is no bot, no shard may go
+		}
+	}
 	return s
 }
 
@@ -251,6 +259,10 @@ func (j leasedJournal) Append(ctx context.Context, events ...earshot.Event) ([]e
 
 // serve implements [cluster.Member.Serve]: it runs a room.
 func (c *clusterMember) serve(ctx context.Context, lease *cluster.Lease) {
+	if strings.HasPrefix(lease.Room, shardPrefix) {
+		c.serveShard(ctx, lease)
+		return
+	}
 	d := c.daemon
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)

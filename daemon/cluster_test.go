@@ -25,6 +25,7 @@ import (
 	"earshot/internal/field"
 	"earshot/internal/testkit"
 	"earshot/internal/testkit/pgtest"
+	"earshot/internal/usage"
 	"earshot/llm"
 	"earshot/participants"
 	srv "earshot/server"
@@ -147,6 +148,8 @@ type sharedHouse struct {
 	server *pgtest.Server
 	url    string
 	bus    bus.Local
+
+	discord, token string // where the bot is, if there is one
 }
 
 // join starts a daemon.
@@ -165,6 +168,9 @@ func (h *sharedHouse) join(name string) *sharer {
 	if err := os.WriteFile(cfg.Executive.LLM.Script, []byte(counts), 0o600); err != nil {
 		h.t.Fatal(err)
 	}
+	if h.token != "" {
+		cfg.Providers.Discord.Enabled, cfg.Providers.Discord.Token, cfg.Providers.Discord.Base = true, field.Secret(h.token), h.discord
+	}
 	var err error
 	if s.Daemon, err = Open(h.t.Context(), cfg, Options{Account: earshot.Handle{Provider: "console", ID: fmt.Sprint("uid", os.Getuid())}, Name: "ann", Log: slog.New(slog.NewTextHandler(h.t.Output(), nil)).With("daemon", name), bus: &s.line}); err != nil {
 		h.t.Fatal(err)
@@ -180,6 +186,7 @@ func (h *sharedHouse) join(name string) *sharer {
 	if err != nil {
 		h.t.Fatal(err)
 	}
+	s.InstallDiscord(h.t.Context(), false)
 	ctx, stop := context.WithCancel(h.t.Context())
 	s.stop = stop
 	go func() {
@@ -597,4 +604,63 @@ func TestClusterPeople(t *testing.T) {
 	if created != 10 {
 		t.Errorf("10 people were made known %d times", created)
 	}
+}
+
+// TestClusterCosts: a budget is that of all daemons together, whatever has become of a record or a
+// connection.
+func TestClusterCosts(t *testing.T) {
+	server := pgtest.Start(t)
+	h := &sharedHouse{t: t, server: server, url: server.Database(t)}
+	a := h.join("a")
+	b := h.join("b")
+	spend := func(s *sharer, tokens int) {
+		s.costs.CountRequest(llm.Usage{Priority: llm.Reasoning, Origin: llm.Origin{Unasked: true}, PromptTokens: tokens})
+	}
+	knows := func(s *sharer, tokens int64) {
+		t.Helper()
+		testkit.Await(t, testkit.Patience, "a daemon knows what all have spent", func() bool { return s.costs.UnaskedToday() == tokens })
+		if got := usage.Sum(s.costs.Today(), usage.Unasked).Tokens(); got != tokens {
+			t.Errorf("%d tokens are shown, want %d", got, tokens)
+		}
+	}
+	next := *b.Config()
+	next.Executive.Parallel.ReasoningContinuous, next.Executive.Parallel.TokensPerDay = true, 100
+	b.current.Store(&next)
+	spend(b, 40)
+	knows(a, 40)
+	if why := b.restReason(); why != "" {
+		t.Errorf("it rests early: %s", why)
+	}
+	spend(a, 60)
+	knows(b, 100)
+	if b.restReason() == "" {
+		t.Error("all is spent, and it does not rest")
+	}
+	if got := usage.Sum(b.costs.Here(), nil).Tokens(); got != 40 {
+		t.Errorf("it takes what others have spent for its own: %d", got)
+	}
+	testkit.Await(t, testkit.Patience, "both are counted", func() bool { return a.server.Daemons() == 2 && b.server.Daemons() == 2 })
+
+	for _, content := range []string{"'x'", "repeat('x', 1000000)::bytea"} { // until there is something new
+		if _, err := a.cluster.db.ExecContext(t.Context(), "UPDATE model_costs SET content = "+content+" WHERE member = 'a'"); err != nil {
+			t.Fatal(err)
+		}
+		before := b.costs.UnaskedToday()
+		bounded, cancel := context.WithTimeout(t.Context(), testkit.Patience)
+		other := &clusterMember{daemon: b.Daemon, db: b.cluster.db, elsewhere: map[string]api.UsageDay{"a": a.costs.Here()}}
+		if err := other.syncCosts(bounded); err == nil || b.costs.UnaskedToday() != before {
+			t.Errorf("a record with damage: %v; %d tokens, want %d", err, b.costs.UnaskedToday(), before)
+		}
+		cancel()
+		spend(a, 1)
+		knows(b, before+1)
+	}
+	b.relay.cut()
+	spend(a, 7)
+	spend(b, 1)
+	knows(a, 109)
+	b.relay.resume(t)
+	knows(b, 110)
+	knows(a, 110)
+	knows(h.join("c"), 110)
 }

@@ -49,15 +49,20 @@ func (d *Daemon) buildDiscord(ctx context.Context, voice bool) sectionBuild {
 	default:
 		f.Text = "reads and writes there, but joins no voice channel"
 	}
-	b, err := bot.New(ctx, bot.Config{
+	c := bot.Config{
 		Settings: d.Config, People: d.people, Store: d.store, Rooms: discordRooms{d}, Report: d.report, Dropped: d.countDrops,
 		Restarts: d.options.Restarts, Log: d.log, Hears: hears, Speaks: speaks,
-	})
+	}
+	b, err := bot.New(ctx, c)
 	if err != nil {
 		f.Works = false
 		f.Text, f.Cure = earshot.Explain(err)
 		is.findings = []probe.Finding{f}
 		return is
+	}
+	if d.cluster != nil {
+		s := &discordShards{clusterMember: d.cluster, bot: c, shards: b.Shards}
+		return sectionBuild{parts: []part{{name: "discord", run: s.run}}, findings: []probe.Finding{f}}
 	}
 	parts := []part{{name: "discord", run: b.Run}}
 	if hears {

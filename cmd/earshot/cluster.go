@@ -112,7 +112,7 @@ func (c clusterDrain) Run(a *app) error {
 			told = left
 		}
 		if time.Since(began) >= c.Within {
-			return fmt.Errorf("%s still has rooms after %v, which go on there, and keeps trying\n  → see whether another daemon can take them: earshot cluster status; or undo it: earshot cluster drain %[1]s --off", terminal.Safe(c.Name), c.Within)
+			return fmt.Errorf("%s still has rooms after %v, and goes on with them until another daemon takes them\n  → see which could: earshot cluster status; or undo it: earshot cluster drain %[1]s --off", terminal.Safe(c.Name), c.Within)
 		}
 		select {
 		case <-time.After(drainEvery):

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"earshot/config"
+	"earshot/internal/discord/gateway"
 	outlet "earshot/outlets/discord"
 	"earshot/providers/discord"
 )
@@ -23,7 +24,7 @@ func Discord(ctx context.Context, cfg *config.Config) []Finding {
 	if err == nil {
 		ctx, cancel := context.WithTimeout(ctx, discordTimeout)
 		defer cancel()
-		err = discord.NewSession(cfg.Providers.Discord, token, slog.New(slog.DiscardHandler), nil).Check(ctx)
+		err = discord.NewSession(cfg.Providers.Discord, token, gateway.Shard{}, slog.New(slog.DiscardHandler), nil).Check(ctx)
 	}
 	return discordFindings(err, cfg.Outlets.Discord)
 }

@@ -21,8 +21,8 @@ const name = gateway.Provider
 
 // NewSession returns the session of the bot in c. Events is called for each event that the gateway
 // delivers.
-func NewSession(c Config, token field.Secret, log *slog.Logger, events func(any)) *gateway.Session {
-	return gateway.New(gateway.Config{Token: token, Intents: Intents(c), Base: c.Base, Events: events, Log: log})
+func NewSession(c Config, token field.Secret, shard gateway.Shard, log *slog.Logger, events func(any)) *gateway.Session {
+	return gateway.New(gateway.Config{Token: token, Shard: shard, Intents: Intents(c), Base: c.Base, Events: events, Log: log})
 }
 
 // Intents are what a session must request. Discord shows a bot no members and no message contents

@@ -77,6 +77,7 @@ type Config struct {
 	Dropped  func(queue string) func(int) // counts what a queue drops
 	Restarts supervise.Config             // how patiently its parts are restarted
 	Log      *slog.Logger
+	Shard    gateway.Shard // which part of the guilds it is for
 
 	// Hears says whether it joins voice channels, and Speaks whether it also speaks there.
 	Hears, Speaks bool
@@ -106,7 +107,7 @@ func New(ctx context.Context, c Config) (*Bot, error) {
 		return nil, err
 	}
 	b := &Bot{c: c, own: OpenPostLog(set.Store.Directory, c.Log)}
-	b.session = discord.NewSession(set.Providers.Discord, token, c.Log, func(event any) { b.sense.Take(event) })
+	b.session = discord.NewSession(set.Providers.Discord, token, c.Shard, c.Log, func(event any) { b.sense.Take(event) })
 	also := func(any) {}
 	if c.Hears {
 		if err := b.openCalls(c.Speaks); err != nil {
@@ -136,6 +137,10 @@ func (b *Bot) Recognise(ctx context.Context) error {
 	}
 	return b.pool.Run(ctx)
 }
+
+// Shards returns into how many shards Discord wants the bot to be split, and how many may identify at a
+// time.
+func (b *Bot) Shards(ctx context.Context) (n, atOnce int, err error) { return b.session.Shards(ctx) }
 
 // Forget forgets which messages were parts of some replies.
 func (b *Bot) Forget(turns map[earshot.TurnID]bool) error { return b.own.Forget(turns) }

@@ -42,6 +42,7 @@ type gatewaySession struct {
 	line    *Line      // or it has no websocket
 	gone    bool       // cannot be resumed
 	held    bool       // its heartbeats are not acknowledged
+	empty   bool       // its shard has no guild
 }
 
 func (g *gatewaySession) end() {
@@ -53,7 +54,7 @@ func (g *gatewaySession) end() {
 
 // tell appends an event, and sends it if the client is connected.
 func (g *gatewaySession) tell(event string, data any) {
-	if g.gone {
+	if g.gone || g.empty && event != "READY" {
 		return
 	}
 	if g.line != nil {
@@ -228,7 +229,10 @@ func (g *gateway) identify(l *wire.Link, data json.RawMessage) {
 	case user == nil:
 		l.Close(4004, "Authentication failed.")
 		return
-	case len(d.Shard) != 0 && (len(d.Shard) != 2 || d.Shard[0] != 0 || d.Shard[1] != 1):
+	case len(d.Shard) == 0 && g.cfg.Shards > 1:
+		l.Close(4011, "Sharding required.")
+		return
+	case len(d.Shard) != 0 && (len(d.Shard) != 2 || d.Shard[0] < 0 || d.Shard[0] >= d.Shard[1] || d.Shard[1] != g.cfg.Shards):
 		l.Close(4010, "Invalid shard.")
 		return
 	case d.Intents == nil || *d.Intents&^known != 0:
@@ -251,10 +255,14 @@ func (g *gateway) identify(l *wire.Link, data json.RawMessage) {
 	}
 	g.session = g.newSession(user, *d.Intents)
 	g.session.link = l
+	if len(d.Shard) == 0 {
+		d.Shard = []int{0, 1}
+	}
+	g.session.empty = d.Shard[0] != d.Shard[1]-1
 	g.session.tell("READY", object{
 		"v": 10, "user": user.object(), "session_type": "normal", "session_id": g.session.id,
 		"guilds":             []object{{"id": id(g.guild.ID), "unavailable": true}},
-		"resume_gateway_url": g.gatewayURL(), "shard": []int{0, 1},
+		"resume_gateway_url": g.gatewayURL(), "shard": d.Shard,
 		"application":      object{"id": id(user.ID), "flags": 0},
 		"private_channels": []any{}, "relationships": []any{}, "_trace": []any{},
 	})

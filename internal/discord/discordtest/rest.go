@@ -31,7 +31,7 @@ func (s *Server) routes() http.Handler {
 	}
 	with("GET /gateway", func(x *exchange) { x.ok(object{"url": s.gatewayURL()}) })
 	with("GET /gateway/bot", func(x *exchange) {
-		x.ok(object{"url": s.gatewayURL(), "shards": 1, "session_start_limit": object{
+		x.ok(object{"url": s.gatewayURL(), "shards": s.cfg.Shards, "session_start_limit": object{
 			"total": 1000, "remaining": 1000 - len(s.accounts[x.user.ID].identified), "reset_after": 86400000, "max_concurrency": 1,
 		}})
 	})

@@ -30,6 +30,10 @@ type Config struct {
 	// 0, none is refused; the times are recorded in any case.
 	IdentifyEvery time.Duration
 
+	// Shards is how many shards a bot must have; 0 is 1. The guild, and all that happens here, belongs to the
+	// last of them.
+	Shards int
+
 	// FirstSeq is the number before the first one of the voice gateway, so that a test sees it
 	// wrap.
 	FirstSeq uint16
@@ -89,6 +93,7 @@ func New(t testing.TB, cfg Config) *Server {
 func Start(cfg Config, dir string) (*Server, error) {
 	cfg.Heartbeat = cmp.Or(cfg.Heartbeat, 41250*time.Millisecond)
 	cfg.VoiceHeartbeat = cmp.Or(cfg.VoiceHeartbeat, 13750*time.Millisecond)
+	cfg.Shards = cmp.Or(cfg.Shards, 1)
 	cfg.Hold = cmp.Or(cfg.Hold, 15*time.Second)
 	ca, err := wire.NewAuthority(dir)
 	if err != nil {

@@ -54,6 +54,9 @@ var errLeaving = errors.New("told to stop")
 
 // attend opens a connection, serves it, and returns how it ended.
 func (s *Session) attend(ctx context.Context, c *sessionState, how step) disconnection {
+	if err := s.awaitTurn(ctx, c, how.resume); err != nil {
+		return disconnection{cause: unreachable, err: err}
+	}
 	opening, done := context.WithTimeout(ctx, s.within)
 	defer done()
 	gateway := c.url
@@ -219,15 +222,32 @@ func (s *Session) introduce(ctx context.Context, conn *connection, c *sessionSta
 	if resume {
 		return conn.write(ctx, opResume, map[string]any{"token": s.token(), "session_id": c.session, "seq": c.seq})
 	}
+	if err := s.awaitTurn(ctx, c, false); err != nil { // if the last one has passed meanwhile
+		return err
+	}
 	c.identifying(time.Now())
 	conn.seq.Store(0)
 	// Not discordgo.Identify: it always sends a presence, in an obsolete form.
-	return conn.write(ctx, opIdentify, map[string]any{
+	identify := map[string]any{
 		"token":           s.token(),
 		"intents":         c.intents,
 		"large_threshold": 250, // members, beyond which only those online are sent; the most that is allowed
 		"properties":      map[string]string{"os": runtime.GOOS, "browser": "earshot", "device": "earshot"},
-	})
+	}
+	if s.shard.Of > 0 {
+		identify["shard"] = []int{s.shard.Number, s.shard.Of}
+	}
+	return conn.write(ctx, opIdentify, identify)
+}
+
+// awaitTurn waits for the turn to identify, unless there still is one.
+func (s *Session) awaitTurn(ctx context.Context, c *sessionState, resume bool) (err error) {
+	if s.shard.Turn != nil && !resume && !time.Now().Before(c.turn) {
+		if c.turn, err = s.shard.Turn(ctx); err != nil {
+			return fmt.Errorf("waiting for the turn to identify: %w", err)
+		}
+	}
+	return nil
 }
 
 // listen reads events until the connection ends. It calls opened when the session is open.

@@ -37,6 +37,7 @@ type gateway struct {
 	at       []time.Time
 	moves    []string // the op 4 received
 	closes   []websocket.StatusCode
+	shards   []string // of the identifies; "" if it says none
 }
 
 // A peer is one connection, seen from the gateway.
@@ -134,6 +135,13 @@ func (c *peer) introduced() (resume, ok bool) {
 		if op == 2 || op == 6 {
 			if !strings.Contains(string(d), token) {
 				c.g.t.Error("introduced without the token")
+			}
+			if op == 2 {
+				var is struct{ Shard json.RawMessage }
+				_ = json.Unmarshal(d, &is)
+				c.g.mu.Lock()
+				c.g.shards = append(c.g.shards, string(is.Shard))
+				c.g.mu.Unlock()
 			}
 			return op == 6, true
 		}

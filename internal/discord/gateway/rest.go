@@ -96,6 +96,21 @@ func (s *Session) ask(ctx context.Context, resume bool) (string, *disconnection)
 	return strings.TrimSuffix(found.URL, "/"), nil
 }
 
+// Shards returns into how many shards Discord wants the bot to be split, and how many of them may identify
+// at a time.
+func (s *Session) Shards(ctx context.Context) (n, atOnce int, err error) {
+	var found discordgo.GatewayBotResponse
+	if code, _, err := s.fetch(ctx, "gateway/bot", &found); code == http.StatusUnauthorized {
+		return 0, 0, refusal(code, s.intents)
+	} else if err != nil {
+		return 0, 0, s.unasked("its shards", err)
+	}
+	return min(max(found.Shards, 1), mostShards), max(found.SessionStartLimit.MaxConcurrency, 1), nil
+}
+
+// mostShards bounds the number of shards: those of a bot in a million guilds.
+const mostShards = 1000
+
 // explain adds detail to a fault, if Discord can be asked.
 func (s *Session) explain(ctx context.Context, f *Fault) *Fault {
 	s.note(f.Error())

@@ -29,6 +29,9 @@ type Config struct {
 	Token   field.Secret // of the bot, without the word "Bot"; never printed
 	Intents discordgo.Intent
 
+	// Shard says which part of the bot's guilds the session is for.
+	Shard Shard
+
 	// Base is the address of the REST interface; "" is https://discord.com/, tests have their own.
 	// It gives the gateway's address.
 	Base string
@@ -43,6 +46,16 @@ type Config struct {
 
 	// Within is how long opening may take. If 0, 20 s.
 	Within time.Duration
+}
+
+// A Shard is a part of a bot that is split into several, each with a session of its own. The zero value
+// is all of it.
+type Shard struct {
+	Number, Of int // the number is from 0; guilds belong to shards by Discord's rule
+
+	// Turn waits for the turn of the session to identify, and returns until when it can be used. Nil
+	// means that there is no other session that might at the same time.
+	Turn func(context.Context) (until time.Time, err error)
 }
 
 // A Lost marks where events were dropped because their receiver was slow.
@@ -73,6 +86,7 @@ type Status struct {
 // A Session is one bot. Its methods may be called from any goroutine.
 type Session struct {
 	intents discordgo.Intent
+	shard   Shard
 	base    *url.URL
 	token   func() string // a function, since a string would be printed with the session
 	events  func(any)
@@ -107,6 +121,7 @@ func New(cfg Config) *Session {
 	}
 	s := &Session{
 		intents: cfg.Intents,
+		shard:   cfg.Shard,
 		base:    base,
 		token:   func() string { return strings.TrimPrefix(strings.TrimSpace(cfg.Token.Reveal()), "Bot ") },
 		events:  cfg.Events,

@@ -78,6 +78,7 @@ type sessionState struct {
 	fails      int    // failed connections in a row
 	unresumed  int    // attempts to resume in a row without RESUMED
 	identified time.Time
+	turn       time.Time // until when it may identify, if it has to wait for that
 }
 
 // begin returns the first step of a run at now.
@@ -87,7 +88,7 @@ func (c *sessionState) begin(now time.Time) step {
 
 // identifying records that an identify is sent at now: the previous session has ended.
 func (c *sessionState) identifying(now time.Time) {
-	c.identified = now
+	c.identified, c.turn = now, time.Time{}
 	c.forget()
 }
 
@@ -168,7 +169,7 @@ func refusal(code int, intents discordgo.Intent) *Fault {
 			"reset it at https://discord.com/developers/applications under Bot, Reset Token, and put the new one where the configuration reads it"}
 	case 4010, 4011:
 		return &Fault{code, fmt.Sprintf("Discord requires this bot to be split into shards (%d)", code),
-			"earshot uses one session: remove the bot from guilds until it is in fewer than 2,500"}
+			"run it as one of several daemons (cluster.name in docs/several-machines.md), or remove the bot from guilds until it is in fewer than 2,500"}
 	case 4012:
 		return &Fault{code, "Discord no longer supports this version of its gateway (4012)", "update earshot"}
 	case 4013:

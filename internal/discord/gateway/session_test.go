@@ -273,6 +273,40 @@ func TestSessionRunsAgain(t *testing.T) {
 	})
 }
 
+// TestSessionShard: a session of a shard says so, and waits for its turn before each identify, and for
+// another one if it comes too late for that; to resume it needs none.
+func TestSessionShard(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := newGateway(t, func(n int, g *gateway, c *peer) {
+			begin(n, g, c)
+			if n == 1 { // after a resume, the next one is to identify
+				c.write(9, false)
+			} else if n == 0 {
+				c.write(7, nil)
+			}
+			c.stay()
+		})
+		turns := 0
+		_, s, err := perform(t, g, time.Hour, func(cfg *Config) {
+			cfg.Shard = Shard{Number: 1, Of: 3, Turn: func(ctx context.Context) (time.Time, error) {
+				if turns++; turns == 1 {
+					return time.Now().Add(-time.Millisecond), nil // it has passed
+				}
+				if !Pause(ctx, 7*time.Second) {
+					return time.Time{}, ctx.Err()
+				}
+				return time.Now().Add(time.Second), nil
+			}}
+		})
+		if err != nil || g.intros != "IRI" || turns != 3 || !slices.Equal(g.shards, []string{"[1,3]", "[1,3]"}) {
+			t.Errorf("introduced %s as %v, after %d turns: %v", g.intros, g.shards, turns, err)
+		}
+		if n, atOnce, err := s.Shards(t.Context()); n != 1 || atOnce != 1 || err != nil {
+			t.Errorf("Discord wants %d shards, %d at once: %v", n, atOnce, err)
+		}
+	})
+}
+
 // TestSessionWaits: with no session start left, it waits for Discord's next day; if told to wait,
 // it waits; and without a network it keeps trying.
 func TestSessionWaits(t *testing.T) {

@@ -1,0 +1,157 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"earshot"
+	"earshot/cluster"
+	"earshot/executive"
+	"earshot/internal/discord/bot"
+	"earshot/internal/discord/gateway"
+	"earshot/internal/supervise"
+)
+
+const (
+	// shardPrefix begins the names by which the shards of the bot have leases, as rooms have.
+	shardPrefix = "discord/shard/"
+
+	// identifyEvery is how far apart sessions identify that may not do so at the same time.
+	identifyEvery = 5 * time.Second
+)
+
+// shardName returns the name of a shard. It has their number too, so that all of them change when there
+// are more.
+func shardName(n, of int64) string { return fmt.Sprintf("%s%d/%d", shardPrefix, n, of) }
+
+// A discordShards is the bot of several daemons, whose shards are where their leases are. A session begins
+// anew when its shard changes hands, and not with what the last owner had: what a session was told of guilds
+// and calls is in the memory of that owner, and Discord does not repeat it to who resumes. What was written
+// meanwhile is read from the channels, as after a start.
+type discordShards struct {
+	*clusterMember
+	bot    bot.Config
+	shards func(context.Context) (n, atOnce int, err error)
+	of     atomic.Int64 // how many there are
+	atOnce int          // how many may identify at the same time
+	ended  <-chan struct{}
+}
+
+// run has this daemon take part in the bot until ctx ends.
+func (s *discordShards) run(ctx context.Context) error {
+	wanted, atOnce, err := s.shards(ctx)
+	if err != nil {
+		return err
+	}
+	s.atOnce, s.ended = atOnce, ctx.Done()
+	defer s.discord.CompareAndSwap(s, nil)
+	for ; ctx.Err() == nil; pause(ctx, identifyEvery) {
+		of, err := s.member.Leases.Highest(ctx, "discord shards", wanted)
+		if err != nil {
+			continue // how the database is says the cluster
+		}
+		s.of.Store(int64(of))
+		s.discord.Store(s)
+	}
+	return nil
+}
+
+// serveShard runs a shard of the bot for as long as its lease holds, and then ends the rooms that were
+// opened for it, which are for its next owner.
+func (c *clusterMember) serveShard(ctx context.Context, lease *cluster.Lease) {
+	s, d := c.discord.Load(), c.daemon
+	var n, of int
+	if _, err := fmt.Sscanf(lease.Room, shardPrefix+"%d/%d", &n, &of); err != nil || s == nil {
+		pause(ctx, retryCluster)
+		return
+	}
+	ended := s.ended
+	rooms := &shardRooms{discordRooms: discordRooms{d}}
+	cfg := s.bot
+	cfg.Rooms = rooms
+	cfg.Shard = gateway.Shard{Number: n, Of: of, Turn: func(ctx context.Context) (time.Time, error) {
+		return c.member.Leases.AwaitTurn(ctx, fmt.Sprintf("identify/%d", n%s.atOnce), identifyEvery)
+	}}
+	b, err := bot.New(ctx, cfg)
+	if err != nil {
+		d.log.Error("a shard cannot begin here", "shard", lease.Room, "err", err)
+		pause(ctx, retryCluster)
+		return
+	}
+	d.discordBot.Store(b)
+	defer d.discordBot.CompareAndSwap(b, nil)
+	d.log.Info("a shard of Discord is here now", "shard", lease.Room, "fence", lease.Fence)
+	inner, stop := context.WithCancel(context.WithoutCancel(ctx))
+	defer stop()
+	var running sync.WaitGroup
+	for part, run := range map[string]func(context.Context) error{"discord": b.Run, "recognition of calls": b.Recognise} {
+		if part == "discord" || cfg.Hears {
+			restarts := d.options.Restarts
+			restarts.Report = d.report
+			running.Go(func() {
+				if err := supervise.Run(inner, part, run, restarts); err != nil {
+					d.log.Error("a part cannot run", "part", part, "err", err)
+				}
+			})
+		}
+	}
+	select {
+	case <-ctx.Done():
+	case <-ended: // it was configured anew
+	}
+	if !errors.Is(context.Cause(ctx), cluster.ErrLost) {
+		await(inner, longestHandover, func() bool { return rooms.still() || !lease.Valid() || c.ending() })
+	}
+	if c.ending() && lease.Valid() {
+		d.rooms.awaitSilence(inner)
+	}
+	stop()
+	running.Wait()
+	if !c.ending() { // or all rooms end together
+		for _, r := range rooms.opened() {
+			r.Leave()
+			await(context.WithoutCancel(ctx), lastWords, func() bool { return !r.Speaking() || !lease.Valid() })
+			d.rooms.remove(r)
+		}
+	}
+	d.log.Info("a shard of Discord is here no more", "shard", lease.Room, "why", context.Cause(ctx))
+}
+
+// A shardRooms is the rooms of the daemon, and knows which of them were opened for a shard.
+type shardRooms struct {
+	discordRooms
+	mu  sync.Mutex
+	ids []earshot.RoomID
+}
+
+// Open implements [bot.Rooms].
+func (s *shardRooms) Open(ctx context.Context, is executive.Room) (bot.Room, error) {
+	s.mu.Lock()
+	if !slices.Contains(s.ids, is.ID) {
+		s.ids = append(s.ids, is.ID)
+	}
+	s.mu.Unlock()
+	return s.discordRooms.Open(ctx, is)
+}
+
+// opened returns the rooms that are open.
+func (s *shardRooms) opened() (all []roomEntry) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, id := range s.ids {
+		if r, ok := s.daemon.rooms.find(id); ok && r.shut() != nil {
+			all = append(all, r)
+		}
+	}
+	return all
+}
+
+// still reports whether nothing is said or thought in them.
+func (s *shardRooms) still() bool {
+	return !slices.ContainsFunc(s.opened(), func(r roomEntry) bool { return !r.Still() })
+}
