@@ -338,8 +338,10 @@ func (c *Client) ask(ctx context.Context) (w satellite.Welcome, err error) {
 		c.old.Add(1)
 		return w, errors.New("it was answered by a daemon that has lost the room to another one")
 	}
-	c.fenced = w
-	return w, w.Err()
+	if err = w.Err(); err == nil {
+		c.fenced = w
+	}
+	return w, err
 }
 
 // newSpotter returns what seeks names, or nil if nothing does.
