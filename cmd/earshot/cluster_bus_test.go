@@ -99,8 +99,8 @@ func (f *flock) satellite(id string, cfg nats.Config) {
 			conn, err = nats.Connect(ctx, cfg)
 			return conn, err
 		},
-		Media:   helpertest.Dialer("media", idle),
-		Sound:   helpertest.Dialer(sound.Helper, playsNothing),
+		Media: helpertest.Dialer("media", idle),
+		Sound: helpertest.Dialer(sound.Helper, playsNothing),
 		Changed: func(s far.Status) {
 			f.mu.Lock()
 			defer f.mu.Unlock()

@@ -84,6 +84,7 @@ type Status struct {
 var (
 	errSilent       = errors.New("the hub does not answer")
 	errDisconnected = errors.New("the connection was lost")
+	errEnded        = errors.New("the hub has ended the session")
 	errDevice       = errors.New("the sound card was lost")
 	errNext         = errors.New("another session begins") // with another device
 )
