@@ -92,11 +92,15 @@ func (f *flock) owner() (i int) {
 
 // satellite runs a satellite until the test is over.
 func (f *flock) satellite(id string, cfg nats.Config) {
+	var conn *nats.Conn // of the goroutine that runs
 	s := far.New(far.Config{
 		ID: id, Build: "test", Muted: true, Notice: func(earshot.Notice) {},
-		Connect: func(ctx context.Context) (bus.Bus, error) { return nats.Connect(ctx, cfg) },
-		Media:   helpertest.Dialer("media", idle),
-		Sound:   helpertest.Dialer(sound.Helper, playsNothing),
+		Connect: func(ctx context.Context) (_ bus.Bus, err error) {
+			conn, err = nats.Connect(ctx, cfg)
+			return conn, err
+		},
+		Media: helpertest.Dialer("media", idle),
+		Sound: helpertest.Dialer(sound.Helper, playsNothing),
 		Changed: func(s far.Status) {
 			f.mu.Lock()
 			defer f.mu.Unlock()
@@ -108,7 +112,12 @@ func (f *flock) satellite(id string, cfg nats.Config) {
 	})
 	ctx, stop := context.WithCancel(context.Background())
 	var running sync.WaitGroup
-	running.Go(func() { s.Run(ctx) })
+	running.Go(func() {
+		s.Run(ctx)
+		if conn != nil {
+			conn.Close()
+		}
+	})
 	f.t.Cleanup(func() {
 		stop()
 		testkit.Finish(f.t, testkit.Patience, "the satellite ends", running.Wait)
