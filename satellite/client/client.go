@@ -84,6 +84,7 @@ type Status struct {
 var (
 	errSilent       = errors.New("the hub does not answer")
 	errDisconnected = errors.New("the connection was lost")
+	errEnded        = errors.New("the hub has ended the session")
 	errDevice       = errors.New("the sound card was lost")
 	errNext         = errors.New("another session begins") // with another device
 )
@@ -338,8 +339,10 @@ func (c *Client) ask(ctx context.Context) (w satellite.Welcome, err error) {
 		c.old.Add(1)
 		return w, errors.New("it was answered by a daemon that has lost the room to another one")
 	}
-	c.fenced = w
-	return w, w.Err()
+	if err = w.Err(); err == nil {
+		c.fenced = w
+	}
+	return w, err
 }
 
 // newSpotter returns what seeks names, or nil if nothing does.

@@ -550,9 +550,13 @@ func TestEarlierOwner(t *testing.T) {
 		for n, tt := range []struct {
 			fence    int64
 			admitted bool
-		}{{5, true}, {4, false}, {5, true}, {6, true}, {0, true}, {1, true}} { // 0 is of a daemon that is alone
+		}{{5, true}, {4, false}, {-1, false}, {4, false}, {5, true}, {6, true}, {0, true}, {1, true}} { // 0 is of a daemon that is alone, -1 refuses
 			connected = nil
 			stop, err := b.Subscribe(ctx, satellite.JoinPattern, func(m bus.Message) {
+				if tt.fence < 0 {
+					m.Respond([]byte(`{"error": "lost the room"}`))
+					return
+				}
 				m.Respond(fmt.Appendf(nil, `{"session": %d, "room": "the den", "fence": %d}`, n+1, tt.fence))
 			})
 			if err != nil {

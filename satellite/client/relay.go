@@ -129,6 +129,9 @@ func (c *Client) hubControl(s *session, m helper.Control) error {
 		c.box.confirm()
 		c.say(satellite.SayTime, satellite.TimeReply{Number: b.Number, At: time.Now().UnixNano()})
 		return nil
+	case sound.SayDown:
+		s.stop(errEnded)
+		return nil
 	case satellite.SayGate:
 		c.open(int(min(b.For, time.Hour) / audio.Time))
 		return nil
