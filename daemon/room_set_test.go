@@ -116,7 +116,7 @@ func TestRoomsAtRunTime(t *testing.T) {
 	if c := d.opens(t, "discord-77", "#harbour"); c.is.Name != "#harbour" || c.Room != first.Room {
 		t.Errorf("it is called %q", c.is.Name)
 	}
-	if s, err := (backend{d}).State(t.Context(), server.Principal{Participant: d.owner, Audience: d.Audience()}); err != nil || fmt.Sprint(s.Rooms) != "[{desk desk} {discord-77 #harbour}]" {
+	if s, err := (backend{d}).State(t.Context(), server.Principal{Participant: d.owner, Audience: d.Audience()}); err != nil || fmt.Sprint(s.Rooms) != "[{desk desk } {discord-77 #harbour }]" {
 		t.Errorf("who operates it is told of %v, %v", s.Rooms, err)
 	}
 	stop()

@@ -184,6 +184,18 @@ type process struct {
 // daemon starts a daemon without a console, and returns when it answers.
 func (h *home) daemon(args ...string) *process {
 	h.t.Helper()
+	return h.answers(func() error {
+		_, err := h.client().State(h.t.Context())
+		if err != nil {
+			_, err = h.client().Cluster(h.t.Context()) // which answers wherever the desk is
+		}
+		return err
+	}, args...)
+}
+
+// answers starts a daemon as [home.daemon] does, and returns when it answers a question.
+func (h *home) answers(question func() error, args ...string) *process {
+	h.t.Helper()
 	p := &process{Cmd: h.command(append([]string{"run"}, args...)...), t: h.t, done: make(chan struct{})}
 	p.Env = append(p.Env[:len(p.Env):len(p.Env)], asleep...)
 	p.Stdout, p.Stderr = &p.out, &p.out
@@ -198,11 +210,7 @@ func (h *home) daemon(args ...string) *process {
 			h.t.Fatalf("it ended with %v:\n%s", p.ProcessState, p.out.String())
 		default:
 		}
-		_, err := h.client().State(h.t.Context())
-		if err != nil {
-			_, err = h.client().Cluster(h.t.Context()) // which answers wherever the desk is
-		}
-		return err == nil
+		return question() == nil
 	})
 	return p
 }
