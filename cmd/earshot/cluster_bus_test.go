@@ -42,7 +42,8 @@ type flock struct {
 
 	mu     sync.Mutex
 	status far.Status // of the satellite
-	since  time.Time  // when it was last connected
+	since  time.Time  // when it was last connected,
+	lost   time.Time  // and when it last was not
 }
 
 // newFlock returns daemons that do not run yet. configure returns the environment and the section bus of
@@ -106,6 +107,8 @@ func (f *flock) satellite(id string, cfg nats.Config) {
 			defer f.mu.Unlock()
 			if s.Connected && !f.status.Connected {
 				f.since = time.Now()
+			} else if f.status.Connected && !s.Connected {
+				f.lost = time.Now()
 			}
 			f.status = s
 		},
@@ -211,7 +214,8 @@ func TestClusterSatellite(t *testing.T) {
 	if r := f.homes[i].earshot(nil, "cluster", "drain", []string{"a", "b", "c"}[i]); r.code != 0 {
 		t.Fatalf("drain: %s%s", r.out, r.err)
 	}
-	t.Logf("after the command to drain the satellite is elsewhere after %v", f.joins("the satellite follows the room", began))
+	took := f.joins("the satellite follows the room", began)
+	t.Logf("after the command to drain the satellite is elsewhere after %v, and was connected to nobody for %v", took, f.since.Sub(f.lost))
 	if f.owner() == i {
 		t.Error("who was drained has the kitchen")
 	}

@@ -102,7 +102,7 @@ const (
 
 	// askAgain is how often the request is repeated meanwhile: of several daemons the one that has the
 	// room answers, and it may be about to change.
-	askAgain = time.Second
+	askAgain = 500 * time.Millisecond
 )
 
 // A Client is a satellite. Its methods may be called from any goroutine.
@@ -221,22 +221,28 @@ func (c *Client) microphone() Microphone {
 	return Paused
 }
 
-// join is one session, from asking for it to its end.
+// join is one session, from asking for it to its end. When the hub ends it, since another has the room, the
+// next one follows without a pause.
 func (c *Client) join(ctx context.Context) error {
-	err := c.joined(ctx)
-	if err == nil {
-		err = errSilent
-	}
-	if ctx.Err() != nil {
-		return nil // nobody wants to know
-	}
-	c.change(func() {
-		if c.status.Connected {
-			c.status = Status{Since: time.Now()}
+	for {
+		began := time.Now()
+		err := c.joined(ctx)
+		if err == nil {
+			err = errSilent
 		}
-		c.status.Why, c.status.Cure = earshot.Explain(err)
-	})
-	return err
+		if ctx.Err() != nil {
+			return nil // nobody wants to know
+		}
+		c.change(func() {
+			if c.status.Connected {
+				c.status = Status{Since: time.Now()}
+			}
+			c.status.Why, c.status.Cure = earshot.Explain(err)
+		})
+		if !errors.Is(err, errEnded) || time.Since(began) < satellite.ClockEvery {
+			return err
+		}
+	}
 }
 
 func (c *Client) joined(ctx context.Context) error {

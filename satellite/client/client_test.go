@@ -314,6 +314,20 @@ func TestSilentHub(t *testing.T) {
 	})
 }
 
+// TestEnded: a satellite whose hub ends the session joins again at once.
+func TestEnded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h, stop := start(t, nil)
+		defer stop()
+		time.Sleep(5 * time.Second)
+		h.hub.look(func() { h.hub.now.Send(sound.SayDown, sound.Fault{Text: "another has the room"}) })
+		time.Sleep(time.Second)
+		if n := len(h.hub.joined()); n != 2 {
+			t.Errorf("joined %d times", n)
+		}
+	})
+}
+
 // TestIdle: a satellite where nobody speaks sends at most 2 kB a second.
 func TestIdle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -57,7 +57,9 @@ func (c *Client) greet() {
 // end ends the session: what is played is cut, and the device ends when what is being said has.
 func (c *Client) end() {
 	c.tell(sound.SayDo, sound.Do{Number: c.playing, Control: earshot.Cut})
-	c.tell(sound.SayClose, sound.Stream{Number: c.output})
+	if c.output != 0 {
+		c.tell(sound.SayClose, sound.Stream{Number: c.output})
+	}
 	c.session, c.spotter, c.playing, c.output, c.heard.hub = nil, nil, 0, 0, 0
 	c.rest()
 }
