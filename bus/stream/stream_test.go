@@ -377,7 +377,7 @@ func TestListener(t *testing.T) {
 		}
 		defer stop()
 		begun := time.Now()
-		if _, err := stream.Dial(t.Context(), &l, subject); err == nil || time.Since(begun) != 5*time.Second {
+		if _, err := stream.Dial(t.Context(), &l, subject); err == nil || time.Since(begun) != 3*time.Second {
 			t.Errorf("nobody answers, after %v: %v", time.Since(begun), err)
 		}
 	})
