@@ -136,7 +136,11 @@ func TestChaos(t *testing.T) {
 	}
 	c.healthy()
 	took := make(map[string][]time.Duration)
-	for round := range times(len(disasters), 200) {
+	rounds := times(len(disasters), 200)
+	if more, err := strconv.Atoi(os.Getenv("EARSHOT_CHAOS")); err == nil {
+		rounds = more
+	}
+	for round := range rounds {
 		d := disasters[round%len(disasters)]
 		began := time.Now()
 		d.strike(c, chance)
