@@ -62,7 +62,7 @@ ARGS ?=
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help run build install uninstall check test verify proof test-core figures aloud race fuzz bench scenes pictures clean
+.PHONY: help run build install uninstall check test verify proof test-core figures aloud chaos race fuzz bench scenes pictures clean
 
 help: ## list what make can do
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -115,7 +115,7 @@ test: ## what a contributor runs: set up, check, and all tests, with real server
 	RAPID_CHECKS=60 go test -timeout 40m -skip $(ALOUD) $(TESTED)
 	CGO_ENABLED=0 go test -tags lockorder -run $(INTERLEAVINGS) ./executive/room
 
-verify: figures aloud race ## what CI runs after test: the bench once, talk in real time, the race detector
+verify: figures aloud chaos race ## what CI runs after test: the bench once, talk in real time, the race detector
 
 proof: ## the long counts, without the race detector
 	@scripts/setup test
@@ -132,6 +132,9 @@ figures: ## measure each figure of the bench once, and train the voice prints
 
 aloud: ## the tests in which people talk, in real time: alone, and one after the other
 	cd cmd/earshot && go test -timeout 40m -run $(ALOUD) # a package that is not named shows what it skips
+
+chaos: ## twenty rounds in which daemons that share rooms are killed, stopped and cut off
+	cd cmd/earshot && EARSHOT_CHAOS=20 go test -count=1 -timeout 40m -run '^TestChaos$$' .
 
 race: ## all other tests with the race detector, in random order
 	CGO_ENABLED=1 RAPID_CHECKS=40 go test $(RACE) -skip $(ALOUD) $(TESTED)

@@ -260,18 +260,21 @@ func (s *satellites) room(p pairing.Satellite) *room.Room {
 	return r.Room
 }
 
-// welcome returns what a satellite is told when it asks to join.
+// welcome returns what a satellite is told when it asks to join. A daemon that is not sure to have the room
+// says nothing.
 func (s *satellites) welcome(p pairing.Satellite) (w satellite.Welcome) {
 	r, exists := s.daemon.rooms.now().find(p.Room)
+	if c := s.daemon.cluster; c != nil && (exists || s.elsewhere(p.Room)) {
+		lease := c.member.Lease(string(p.Room))
+		if !exists || lease == nil {
+			return w
+		}
+		w.Fence = lease.Fence
+	}
 	if !exists {
 		return satellite.Welcome{Problem: fmt.Sprintf("its room %s does not exist at the hub", p.Room), Cure: "pair it again, on the machine of the hub: earshot pair NAME --room ROOM"}
 	}
 	w.Room = r.is.Name
-	if c := s.daemon.cluster; c != nil {
-		if lease := c.member.Lease(string(p.Room)); lease != nil {
-			w.Fence = lease.Fence
-		}
-	}
 	for _, a := range s.daemon.agents.In(p.Room) {
 		w.Names = append(w.Names, a.Name)
 	}

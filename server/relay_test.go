@@ -234,6 +234,11 @@ func TestRelay(t *testing.T) {
 			})
 		})
 	}
+	p.move("")
+	time.AfterFunc(100*time.Millisecond, func() { p.move("a.1") })
+	if _, err := (&client.Client{Socket: p.at["a.1"]}).Post(t.Context(), "", "meanwhile"); err != nil || len(p.houses["a.1"].all()) != 1 {
+		t.Errorf("posted while the room moves: %v", err)
+	}
 	c := &client.Client{URL: p.ports["a.1"], Token: "earshot_bad"}
 	if _, err := c.Post(t.Context(), "", "hello"); !strings.Contains(fmt.Sprint(err), "token") {
 		t.Errorf("with a wrong token: %v", err)

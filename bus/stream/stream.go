@@ -38,8 +38,8 @@ const (
 	mostWaiting = 64
 
 	// alive is how often each side says that it is there. After silence without it, it is not.
-	alive   = time.Second
-	silence = 5 * time.Second
+	alive   = 500 * time.Millisecond
+	silence = 3 * time.Second
 
 	// moment is how long the bus may be away before a connection ends, and again how long to wait before
 	// a message is offered again that the bus did not take.

@@ -225,7 +225,7 @@ func TestFaults(t *testing.T) {
 			c1.Write([]byte("lost"))
 			l.lose.Store(false)
 		}, "was lost", 0, time.Second},
-		{"the peer is silent", func(l *lossyBus, c1 net.Conn) { l.lose.Store(true) }, "silent", 4 * time.Second, 6 * time.Second},
+		{"the peer is silent", func(l *lossyBus, c1 net.Conn) { l.lose.Store(true) }, "silent", 2 * time.Second, 4 * time.Second},
 		{"the bus is away", func(l *lossyBus, c1 net.Conn) { l.set(true) }, "unexpected EOF", 500 * time.Millisecond, time.Second},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -377,7 +377,7 @@ func TestListener(t *testing.T) {
 		}
 		defer stop()
 		begun := time.Now()
-		if _, err := stream.Dial(t.Context(), &l, subject); err == nil || time.Since(begun) != 5*time.Second {
+		if _, err := stream.Dial(t.Context(), &l, subject); err == nil || time.Since(begun) != 3*time.Second {
 			t.Errorf("nobody answers, after %v: %v", time.Since(begun), err)
 		}
 	})

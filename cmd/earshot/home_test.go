@@ -199,6 +199,9 @@ func (h *home) daemon(args ...string) *process {
 		default:
 		}
 		_, err := h.client().State(h.t.Context())
+		if err != nil {
+			_, err = h.client().Cluster(h.t.Context()) // which answers wherever the desk is
+		}
 		return err == nil
 	})
 	return p

@@ -65,8 +65,8 @@ func replies(past []earshot.Event) map[earshot.TurnID]earshot.Reply {
 }
 
 // CutShort returns the unanswered messages in the past: nothing was heard of the last answer of an
-// agent, because earshot stopped. What was said counts, too, if the turn about it began since lost and has
-// no end; a zero lost means that none is to count. had are the agents that have had their turn about a
+// agent, because earshot stopped. What was said since lost counts, too, if the turn about it has no end, or
+// nothing was decided about it yet; a zero lost means that none is to count. had are the agents that have had their turn about a
 // message.
 func CutShort(past []earshot.Event, lost time.Time) (left []earshot.Event, had map[earshot.EventID][]earshot.ParticipantID) {
 	type asked struct {
@@ -74,8 +74,10 @@ func CutShort(past []earshot.Event, lost time.Time) (left []earshot.Event, had m
 		of    earshot.ParticipantID
 	}
 	last, ended, began := make(map[asked]earshot.TurnID), replies(past), make(map[earshot.TurnID]time.Time)
+	decided := make(map[earshot.EventID]bool)
 	for _, e := range past {
-		if d, ok := e.Body.(earshot.Decision); ok && d.Turn != "" {
+		d, ok := e.Body.(earshot.Decision)
+		if decided[d.About] = true; ok && d.Turn != "" {
 			last[asked{d.About, d.Agent}], began[d.Turn] = d.Turn, e.At
 		}
 	}
@@ -91,6 +93,9 @@ func CutShort(past []earshot.Event, lost time.Time) (left []earshot.Event, had m
 		}
 	}
 	for _, e := range past {
+		if !lost.IsZero() && !e.At.Before(lost) && !decided[e.ID] && len(e.To) > 0 {
+			owed[e.ID], spoken[e.ID] = true, true
+		}
 		m, written := e.Body.(earshot.Message)
 		if owed[e.ID] && written && m.Turn == "" || spoken[e.ID] && e.Body.Kind() == earshot.KindUtterance {
 			left = append(left, e)

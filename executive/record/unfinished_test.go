@@ -55,6 +55,8 @@ func TestCutShort(t *testing.T) {
 		{"one of two", past(begins("r", "rook"), ends("r", earshot.Completed, "one", ""), begins("s", "scout"), ends("s", earshot.Interrupted, "", "shutdown")), "[q] [rook]"},
 		{"answered later", past(begins("s", "scout"), ends("s", earshot.Interrupted, "", "shutdown"), begins("t", "scout"), ends("t", earshot.Completed, "one", "")), "[] [scout]"},
 		{"lost", past(begins("s", "scout")), "[q] []"},
+		{"lost before anything was decided", past(), "[q] []"},
+		{"killed before anything was decided", past(), "[] []"},
 		{"lost long ago", past(begins("s", "scout")), "[] [scout]"},
 		{"lost and answered since", past(begins("s", "scout"), begins("t", "scout"), ends("t", earshot.Completed, "one", "")), "[] [scout]"},
 	} {
@@ -64,7 +66,7 @@ func TestCutShort(t *testing.T) {
 				tt.past[i].At = began
 			}
 			switch tt.name {
-			case "lost", "lost and answered since":
+			case "lost", "lost and answered since", "lost before anything was decided":
 				lost = began
 			case "lost long ago":
 				lost = began.Add(time.Second)

@@ -84,6 +84,7 @@ type Status struct {
 var (
 	errSilent       = errors.New("the hub does not answer")
 	errDisconnected = errors.New("the connection was lost")
+	errEnded        = errors.New("the hub has ended the session")
 	errDevice       = errors.New("the sound card was lost")
 	errNext         = errors.New("another session begins") // with another device
 )
@@ -101,7 +102,7 @@ const (
 
 	// askAgain is how often the request is repeated meanwhile: of several daemons the one that has the
 	// room answers, and it may be about to change.
-	askAgain = time.Second
+	askAgain = 500 * time.Millisecond
 )
 
 // A Client is a satellite. Its methods may be called from any goroutine.
@@ -220,22 +221,28 @@ func (c *Client) microphone() Microphone {
 	return Paused
 }
 
-// join is one session, from asking for it to its end.
+// join is one session, from asking for it to its end. When the hub ends it, since another has the room, the
+// next one follows without a pause.
 func (c *Client) join(ctx context.Context) error {
-	err := c.joined(ctx)
-	if err == nil {
-		err = errSilent
-	}
-	if ctx.Err() != nil {
-		return nil // nobody wants to know
-	}
-	c.change(func() {
-		if c.status.Connected {
-			c.status = Status{Since: time.Now()}
+	for {
+		began := time.Now()
+		err := c.joined(ctx)
+		if err == nil {
+			err = errSilent
 		}
-		c.status.Why, c.status.Cure = earshot.Explain(err)
-	})
-	return err
+		if ctx.Err() != nil {
+			return nil // nobody wants to know
+		}
+		c.change(func() {
+			if c.status.Connected {
+				c.status = Status{Since: time.Now()}
+			}
+			c.status.Why, c.status.Cure = earshot.Explain(err)
+		})
+		if !errors.Is(err, errEnded) || time.Since(began) < satellite.ClockEvery {
+			return err
+		}
+	}
 }
 
 func (c *Client) joined(ctx context.Context) error {
@@ -338,8 +345,10 @@ func (c *Client) ask(ctx context.Context) (w satellite.Welcome, err error) {
 		c.old.Add(1)
 		return w, errors.New("it was answered by a daemon that has lost the room to another one")
 	}
-	c.fenced = w
-	return w, w.Err()
+	if err = w.Err(); err == nil {
+		c.fenced = w
+	}
+	return w, err
 }
 
 // newSpotter returns what seeks names, or nil if nothing does.

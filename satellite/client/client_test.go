@@ -314,6 +314,20 @@ func TestSilentHub(t *testing.T) {
 	})
 }
 
+// TestEnded: a satellite whose hub ends the session joins again at once.
+func TestEnded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h, stop := start(t, nil)
+		defer stop()
+		time.Sleep(5 * time.Second)
+		h.hub.look(func() { h.hub.now.Send(sound.SayDown, sound.Fault{Text: "another has the room"}) })
+		time.Sleep(time.Second)
+		if n := len(h.hub.joined()); n != 2 {
+			t.Errorf("joined %d times", n)
+		}
+	})
+}
+
 // TestIdle: a satellite where nobody speaks sends at most 2 kB a second.
 func TestIdle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -535,12 +549,15 @@ func TestRefused(t *testing.T) {
 // TestEarlierOwner: a daemon that has lost the room to another one does not get its satellites back.
 func TestEarlierOwner(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
+		var mu sync.Mutex
 		var connected []bool
 		var why string
 		b := new(bus.Local)
 		c := client.New(client.Config{
 			ID: "kitchen", Connect: func(context.Context) (bus.Bus, error) { return b, nil }, Sound: helpertest.Dialer(sound.Helper, new(card).work), Media: helpertest.Dialer("media", encode),
 			Notice: func(earshot.Notice) {}, Changed: func(s client.Status) {
+				mu.Lock()
+				defer mu.Unlock()
 				connected, why = append(connected, s.Connected), s.Why
 			},
 		})
@@ -550,9 +567,15 @@ func TestEarlierOwner(t *testing.T) {
 		for n, tt := range []struct {
 			fence    int64
 			admitted bool
-		}{{5, true}, {4, false}, {5, true}, {6, true}, {0, true}, {1, true}} { // 0 is of a daemon that is alone
+		}{{5, true}, {4, false}, {-1, false}, {4, false}, {5, true}, {6, true}, {0, true}, {1, true}} { // 0 is of a daemon that is alone, -1 refuses
+			mu.Lock()
 			connected = nil
+			mu.Unlock()
 			stop, err := b.Subscribe(ctx, satellite.JoinPattern, func(m bus.Message) {
+				if tt.fence < 0 {
+					m.Respond([]byte(`{"error": "lost the room"}`))
+					return
+				}
 				m.Respond(fmt.Appendf(nil, `{"session": %d, "room": "the den", "fence": %d}`, n+1, tt.fence))
 			})
 			if err != nil {
@@ -560,9 +583,11 @@ func TestEarlierOwner(t *testing.T) {
 			}
 			time.Sleep(time.Minute)
 			stop()
+			mu.Lock()
 			if slices.Contains(connected, true) != tt.admitted || !tt.admitted && !strings.Contains(why, "lost the room") {
 				t.Errorf("%d: with the fence %d: connected %v, %s", n, tt.fence, connected, why)
 			}
+			mu.Unlock()
 		}
 		cancel()
 		testkit.Finish(t, testkit.Patience, "the satellite ends", running.Wait)

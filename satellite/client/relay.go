@@ -57,7 +57,9 @@ func (c *Client) greet() {
 // end ends the session: what is played is cut, and the device ends when what is being said has.
 func (c *Client) end() {
 	c.tell(sound.SayDo, sound.Do{Number: c.playing, Control: earshot.Cut})
-	c.tell(sound.SayClose, sound.Stream{Number: c.output})
+	if c.output != 0 {
+		c.tell(sound.SayClose, sound.Stream{Number: c.output})
+	}
 	c.session, c.spotter, c.playing, c.output, c.heard.hub = nil, nil, 0, 0, 0
 	c.rest()
 }
@@ -128,6 +130,9 @@ func (c *Client) hubControl(s *session, m helper.Control) error {
 		s.silence.Reset(satellite.Silence)
 		c.box.confirm()
 		c.say(satellite.SayTime, satellite.TimeReply{Number: b.Number, At: time.Now().UnixNano()})
+		return nil
+	case sound.SayDown:
+		s.stop(errEnded)
 		return nil
 	case satellite.SayGate:
 		c.open(int(min(b.For, time.Hour) / audio.Time))

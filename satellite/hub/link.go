@@ -157,6 +157,9 @@ func (l *link) Run(ctx context.Context, h helper.Handler) error {
 		Sound:   func(m helper.Sound) error { return l.sound(inner, m) },
 	})
 	stop()
+	if ctx.Err() != nil { // it need not wait until it hears nothing, and looks for whoever has the room now
+		_ = conn.Send(sound.SayDown, sound.Fault{Text: "the hub has ended the session"})
+	}
 	l.capture.stop()
 	s.connect(nil, "")
 	parts.Wait()

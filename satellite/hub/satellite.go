@@ -24,8 +24,8 @@ var (
 type SatelliteConfig struct {
 	ID string
 
-	// Welcome returns what it is told when it asks to join: its room, or why it is refused. The session
-	// is filled in.
+	// Welcome returns what it is told when it asks to join: its room, or why it is refused; or nothing, if
+	// another hub is to answer. The session is filled in.
 	Welcome func() satellite.Welcome
 
 	Tell   func(text string) // tells the people in its room something
@@ -154,10 +154,12 @@ func (s *Satellite) await(ctx context.Context) (request, satellite.Welcome, bool
 				continue
 			}
 			w := s.cfg.Welcome()
-			if w.Problem == "" {
+			switch {
+			case w.Problem != "":
+				answer(r.respond, w)
+			case w.Room != "":
 				return r, w, true
 			}
-			answer(r.respond, w)
 		case <-ctx.Done():
 			return request{}, satellite.Welcome{}, false
 		}

@@ -52,6 +52,10 @@ func Refused(err error) (*wire.Refusal, bool) {
 	return errors.AsType[*wire.Refusal](err)
 }
 
+// moveTries is how often a message is posted while its room moves, a second apart: longer than a lease
+// lasts whose owner is gone.
+const moveTries = 8
+
 // lineBytes is the longest event that a client reads.
 const lineBytes = wire.MaxDown
 
@@ -88,13 +92,23 @@ func (c *Client) Sign(req *http.Request) {
 }
 
 // Post posts a message, and returns its ID once it is kept. A caller may set the ID, a ULID; a
-// message posted again after an error is then kept once. Without one, the daemon makes it.
+// message posted again after an error is then kept once. Without one, Post makes it. While the room
+// moves between daemons, Post tries again for some seconds.
 func (c *Client) Post(ctx context.Context, id earshot.EventID, text earshot.Text) (earshot.EventID, error) {
 	if id == "" {
 		id = earshot.EventID(ulid.Make().String())
 	}
-	kept, err := post[api.MessageReceipt](ctx, c, "/v1/messages", api.MessageRequest{ID: id, Text: text})
-	return kept.ID, err
+	for tries := 1; ; tries++ {
+		kept, err := post[api.MessageReceipt](ctx, c, "/v1/messages", api.MessageRequest{ID: id, Text: text})
+		if f, failed := errors.AsType[*Failure](err); !failed || f.Error() != wire.ErrMoved.Error() || tries == moveTries {
+			return kept.ID, err
+		}
+		select {
+		case <-ctx.Done():
+			return "", context.Cause(ctx)
+		case <-time.After(time.Second):
+		}
+	}
 }
 
 // State returns the state of the daemon.
