@@ -127,6 +127,13 @@ func (l *line) Publish(subject string, data []byte) error {
 	return l.Bus.Publish(subject, data)
 }
 
+func (l *line) Request(ctx context.Context, subject string, data []byte) ([]byte, error) {
+	if l.cut.Load() {
+		return nil, bus.ErrNobody
+	}
+	return l.Bus.Request(ctx, subject, data)
+}
+
 // A sharer is one of several daemons.
 type sharer struct {
 	*Daemon
@@ -663,4 +670,78 @@ func TestClusterCosts(t *testing.T) {
 	knows(b, 110)
 	knows(a, 110)
 	knows(h.join("c"), 110)
+}
+
+// TestClusterForget: what one daemon forgets, the others have forgotten when that is confirmed, and after a
+// while even if they could not be told.
+func TestClusterForget(t *testing.T) {
+	server := pgtest.Start(t)
+	h := &sharedHouse{t: t, server: server, url: server.Database(t)}
+	a := h.join("a")
+	a.owns()
+	b := h.join("b")
+	testkit.Await(t, testkit.Patience, "each hears the other", func() bool { return len(a.cluster.member.Members()) == 2 && len(b.cluster.member.Members()) == 2 })
+	operator, _ := b.people.Get(b.owner.ID)
+	forgets := func(f api.EraseRequest) {
+		t.Helper()
+		p, err := b.eraser.Preview(t.Context(), operator, f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.Digest = p.Digest
+		if p, err = b.eraser.Erase(t.Context(), operator, f); err != nil || !p.Done || p.Events == 0 {
+			t.Fatalf("forgotten is %+v, %v", p, err)
+		}
+	}
+	kitchen, _ := a.rooms.find("kitchen")
+	learns := func(text string) earshot.EventID {
+		t.Helper()
+		e := earshot.Event{
+			ID: a.id(), At: time.Now(), Room: "kitchen", From: earshot.Handle{Provider: "earshot", ID: "fact"}, Author: participants.Agent,
+			Visibility: earshot.Visibility{Scope: earshot.Public}, Body: earshot.Fact{Text: earshot.Text(text), Confidence: 1, Since: time.Now()},
+		}
+		if err := kitchen.Keep(t.Context(), e); err != nil {
+			t.Fatal(err)
+		}
+		return e.ID
+	}
+	remembers := func() int {
+		return len(a.memory.All(earshot.Audience{Room: "kitchen", Members: []earshot.ParticipantID{a.owner.ID}}, time.Now(), true))
+	}
+	arrives := func(id, name string) {
+		t.Helper()
+		if _, err := a.people.Arrive(t.Context(), earshot.Handle{Provider: "discord", ID: id}, participants.Newcomer{Names: []string{name}}); err != nil {
+			t.Fatal(err)
+		}
+		if err := b.store.AwaitOthers(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if _, known := b.people.Find(name); !known {
+			t.Fatal("the other does not know somebody")
+		}
+	}
+	knows := func(name string) bool { _, known := a.people.Find(name); return known }
+
+	keeps := learns("the cat is called Tom")
+	goes := learns("the key is under the mat")
+	if n := remembers(); n != 2 {
+		t.Fatalf("%d facts are remembered", n)
+	}
+	forgets(api.EraseRequest{Events: []earshot.EventID{goes}})
+	if n := remembers(); n != 1 {
+		t.Errorf("%d facts are remembered once it is confirmed that one of two is forgotten", n)
+	}
+	testkit.Await(t, testkit.Patience, "whoever has the room records that something was forgotten", func() bool { return len(a.kept(earshot.KindForgotten)) == 1 })
+	arrives("4711", "Zebedee")
+	forgets(api.EraseRequest{Who: "Zebedee"})
+	if knows("Zebedee") {
+		t.Error("somebody is known once it is confirmed that they are forgotten")
+	}
+
+	arrives("4712", "Dougal")
+	b.line.cut.Store(true)
+	forgets(api.EraseRequest{Events: []earshot.EventID{keeps}})
+	testkit.Await(t, testkit.Patience, "the other hears from the database what is forgotten", func() bool { return remembers() == 0 })
+	forgets(api.EraseRequest{Who: "Dougal"})
+	testkit.Await(t, testkit.Patience, "the other hears from the database who is forgotten", func() bool { return !knows("Dougal") })
 }

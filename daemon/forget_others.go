@@ -105,7 +105,10 @@ func (q *erasedQueue) add(ids []earshot.EventID) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.ids = append(q.ids, ids...); ids == nil || len(q.ids) > mostErased {
-		q.ids, q.missed = nil, true
+		q.missed = true
+	}
+	if q.missed {
+		q.ids = nil
 	}
 	select {
 	case q.wake <- struct{}{}:
@@ -113,8 +116,7 @@ func (q *erasedQueue) add(ids []earshot.EventID) {
 	}
 }
 
-// run forgets what is added, until ctx ends. It calls reload when people may have been forgotten of which
-// this daemon was not told.
+// run forgets what is added, until ctx ends. It calls reload when people may have been forgotten.
 func (q *erasedQueue) run(ctx context.Context, d *Daemon, reload func()) {
 	for {
 		select {
@@ -126,21 +128,17 @@ func (q *erasedQueue) run(ctx context.Context, d *Daemon, reload func()) {
 		ids, missed := q.ids, q.missed
 		q.ids, q.missed = nil, false
 		q.mu.Unlock()
-		in := make(map[earshot.RoomID][]earshot.EventID)
-		for _, r := range d.rooms.now() {
-			in[r.is.ID] = ids
+		if len(ids) == 0 && !missed { // they were taken along with the last ones
+			continue
 		}
-		err := d.eraser.Take(ctx, erase.Erased{Events: in})
-		if missed {
-			err = errors.Join(err, d.eraser.Review(ctx))
-		}
-		if b := d.bus.current(); missed || b == nil || !connected(b) {
+		people, err := d.eraser.Review(ctx, ids)
+		if people {
 			reload()
 		}
 		if err != nil && ctx.Err() == nil {
 			d.log.Warn("what another daemon has erased is not quite forgotten here", "err", err)
+			q.add(ids)
+			pause(ctx, retryCluster)
 		}
 	}
 }
-
-func connected(b bus.Bus) bool { is, _ := b.Connected(); return is }

@@ -3,6 +3,7 @@ package erase
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"time"
 
@@ -54,19 +55,39 @@ func (o *Eraser) Take(ctx context.Context, e Erased) error {
 	return errors.Join(faults...)
 }
 
-// Review forgets what is erased in the journal, whoever erased it and whenever, in the running rooms and
-// in the files of agents. It is for when news of it may have been missed.
-func (o *Eraser) Review(ctx context.Context) error {
-	faults := []error{o.orphans(ctx)}
-	if o.Rooms == nil {
-		return faults[0]
-	}
-	for _, r := range o.Rooms() {
-		gone, err := column[earshot.EventID](ctx, o.Store, "SELECT id FROM journal WHERE kind = 'erased' AND room = ?", string(r.ID))
-		if err == nil && len(gone) > 0 {
-			err = r.Room.Forget(ctx, gone, nil)
+// Review forgets those of some events that are erased in the journal, whoever erased them, in the running
+// rooms and in the files of agents; nil stands for all. It reports whether people may have been forgotten,
+// so that who there is should be read anew.
+func (o *Eraser) Review(ctx context.Context, ids []earshot.EventID) (people bool, err error) {
+	query, args := "SELECT room, id, payload LIKE '%\"was\":\"actor\"%' FROM journal WHERE kind = 'erased'", []any(nil)
+	if ids != nil {
+		list, err := json.Marshal(ids)
+		if err != nil {
+			return false, err
 		}
-		faults = append(faults, err)
+		query, args = query+" AND id IN (SELECT value FROM json_each(?))", []any{string(list)}
 	}
-	return errors.Join(faults...)
+	in := make(map[earshot.RoomID][]earshot.EventID)
+	err = o.Store.Look(ctx, func(v earshot.View) error {
+		rows, err := v.QueryContext(ctx, query, args...)
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		for rows.Next() {
+			var room earshot.RoomID
+			var id earshot.EventID
+			var person bool
+			if err := rows.Scan(&room, &id, &person); err != nil {
+				return err
+			}
+			people = people || person
+			in[room] = append(in[room], id)
+		}
+		return rows.Err()
+	})
+	if err != nil {
+		return true, err
+	}
+	return people, o.Take(ctx, Erased{Events: in})
 }
