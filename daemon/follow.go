@@ -63,7 +63,7 @@ func (d *Daemon) followOthers(ctx context.Context) {
 		default:
 		}
 	}
-	gone := erasedQueue{wake: make(chan struct{}, 1)}
+	gone := erasureQueue{wake: make(chan struct{}, 1)}
 	reloading.Go(func() { d.reloadPeople(ctx, named) })
 	reloading.Go(func() { d.hearErased(ctx) })
 	reloading.Go(func() { gone.run(ctx, d, reload) })
@@ -76,7 +76,7 @@ func (d *Daemon) followOthers(ctx context.Context) {
 
 // take takes in events that another daemon has put on record, and reports whether agents have got other
 // names. What they took back is added to gone.
-func (d *Daemon) take(events []earshot.Event, gone *erasedQueue) (named bool) {
+func (d *Daemon) take(events []earshot.Event, gone *erasureQueue) (named bool) {
 	for _, e := range events {
 		switch b := e.Body.(type) {
 		case earshot.Actor:

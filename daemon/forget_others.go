@@ -25,7 +25,7 @@ const (
 func forgetSubject(name string) string { return "earshot.cluster." + name + ".forget" }
 
 // tellErased implements [erase.Eraser.Tell]. Whoever does not answer hears of the events from the database.
-func (d *Daemon) tellErased(ctx context.Context, e erase.Erased) {
+func (d *Daemon) tellErased(ctx context.Context, e erase.Erasure) {
 	data, err := json.Marshal(e)
 	b := d.bus.current()
 	if err == nil && b == nil {
@@ -58,7 +58,7 @@ func (d *Daemon) tellErased(ctx context.Context, e erase.Erased) {
 // hearErased forgets what other daemons say they have erased, until ctx ends.
 func (d *Daemon) hearErased(ctx context.Context) {
 	take := func(m bus.Message) {
-		var e erase.Erased
+		var e erase.Erasure
 		err := json.Unmarshal(m.Data, &e)
 		if err == nil {
 			bounded, cancel := context.WithTimeout(ctx, longestExclusion)
@@ -91,9 +91,9 @@ func (d *Daemon) hearErased(ctx context.Context) {
 	}
 }
 
-// An erasedQueue holds the IDs of what other daemons have erased, as the database tells, until it is
+// An erasureQueue holds the IDs of what other daemons have erased, as the database tells, until it is
 // forgotten here.
-type erasedQueue struct {
+type erasureQueue struct {
 	mu     sync.Mutex
 	ids    []earshot.EventID
 	missed bool // there may be more
@@ -101,7 +101,7 @@ type erasedQueue struct {
 }
 
 // add adds some; nil stands for any. It does not wait.
-func (q *erasedQueue) add(ids []earshot.EventID) {
+func (q *erasureQueue) add(ids []earshot.EventID) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.ids = append(q.ids, ids...); ids == nil || len(q.ids) > mostErased {
@@ -117,7 +117,7 @@ func (q *erasedQueue) add(ids []earshot.EventID) {
 }
 
 // run forgets what is added, until ctx ends. It calls reload when people may have been forgotten.
-func (q *erasedQueue) run(ctx context.Context, d *Daemon, reload func()) {
+func (q *erasureQueue) run(ctx context.Context, d *Daemon, reload func()) {
 	for {
 		select {
 		case <-q.wake:

@@ -46,7 +46,7 @@ type Eraser struct {
 	ForgetName  func(name string) error             // removes the record that this name came in last
 	OnDiscord   func(earshot.RoomID) bool           // reports whether a room is on Discord
 	Rooms       func() []Room                       // that run; nil if no daemon runs
-	Tell        func(context.Context, Erased)       // tells other daemons, and waits until they have forgotten it; nil without any
+	Tell        func(context.Context, Erasure)       // tells other daemons, and waits until they have forgotten it; nil without any
 
 	NewID func() earshot.EventID
 	Log   *slog.Logger
@@ -233,7 +233,7 @@ func (o *Eraser) tell(ctx context.Context, w Request, some []store.SelectedEvent
 		o.Log.Warn("a room could not be told what was forgotten", "err", err)
 	}
 	if o.Tell != nil {
-		o.Tell(ctx, Erased{At: w.At, By: w.By, Events: in, Turns: slices.Collect(maps.Keys(TurnsOf(some))), People: people})
+		o.Tell(ctx, Erasure{At: w.At, By: w.By, Events: in, Turns: slices.Collect(maps.Keys(TurnsOf(some))), People: people})
 	}
 }
 
@@ -317,7 +317,7 @@ func (o *Eraser) record(ctx context.Context, w Request) {
 			continue
 		}
 		if o.Tell != nil { // only whoever has the room may append to it
-			o.Tell(ctx, Erased{By: w.By, Record: event, Room: id, Count: w.Rooms[id]})
+			o.Tell(ctx, Erasure{By: w.By, Record: event, Room: id, Count: w.Rooms[id]})
 			continue
 		}
 		_, err := o.Store.Append(ctx, earshot.Event{

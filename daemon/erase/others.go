@@ -11,8 +11,8 @@ import (
 	"earshot/speakers"
 )
 
-// Erased is what another daemon has erased from the journal, which this one forgets as well.
-type Erased struct {
+// An Erasure is what another daemon has erased from the journal, which this one forgets as well.
+type Erasure struct {
 	At     time.Time                            `json:"at"`
 	By     earshot.ParticipantID                `json:"by,omitempty"` // the operator, if one asked
 	Events map[earshot.RoomID][]earshot.EventID `json:"events,omitempty"`
@@ -28,7 +28,7 @@ type Erased struct {
 
 // Take forgets what another daemon has erased, in everything that is kept here. What was added to the
 // journal before must have been taken in. It may be repeated.
-func (o *Eraser) Take(ctx context.Context, e Erased) error {
+func (o *Eraser) Take(ctx context.Context, e Erasure) error {
 	if r, here := o.find(e.Room); e.Record != "" && here {
 		return r.Room.Forgot(e.Record, e.Count, e.By)
 	}
@@ -89,5 +89,5 @@ func (o *Eraser) Review(ctx context.Context, ids []earshot.EventID) (people bool
 	if err != nil {
 		return true, err
 	}
-	return people, o.Take(ctx, Erased{Events: in})
+	return people, o.Take(ctx, Erasure{Events: in})
 }
