@@ -46,7 +46,7 @@ type Eraser struct {
 	ForgetName  func(name string) error             // removes the record that this name came in last
 	OnDiscord   func(earshot.RoomID) bool           // reports whether a room is on Discord
 	Rooms       func() []Room                       // that run; nil if no daemon runs
-	Tell        func(context.Context, Erasure)       // tells other daemons, and waits until they have forgotten it; nil without any
+	Tell        func(context.Context, Erasure)      // tells other daemons, and waits until they have forgotten it; nil without any
 
 	NewID func() earshot.EventID
 	Log   *slog.Logger
