@@ -110,15 +110,26 @@ var disasters = []disaster{
 	}},
 	{"kill -9 of PostgreSQL", func(c *trio, _ *rand.Rand) {
 		c.servers[0].Kill(c.t)
-		c.servers[0].Resume(c.t, "max_connections=200")
+		c.servers[0].Resume(c.t, settings)
+	}},
+	{"kill -9 of PostgreSQL, and its standby takes over", func(c *trio, _ *rand.Rand) {
+		c.servers[0].Kill(c.t)
+		c.servers[1].Promote(c.t)
+		c.servers[0], c.servers[1] = c.servers[1], c.servers[0]
+		c.healthy()
+		c.servers[1].Follow(c.t, c.servers[0], settings)
 	}},
 }
+
+// settings are those of PostgreSQL, for three daemons.
+const settings = "max_connections=200"
 
 // TestChaos: while people ask in all rooms by all daemons, one thing after the other goes wrong. No question
 // that was acknowledged is lost, doubled or out of order, each is answered once or somebody is told that it
 // is not, and no two voices are heard in one room at once.
 func TestChaos(t *testing.T) {
-	c := newTrio(t, pgtest.Start(t, "max_connections=200", "fsync=on"))
+	first := pgtest.Start(t, settings)
+	c := newTrio(t, first, first.Standby(t, settings))
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	chance := rand.New(rand.NewPCG(seed, 1))
@@ -150,6 +161,14 @@ func TestChaos(t *testing.T) {
 	}
 	c.check()
 	c.checkPlanted()
+	count := make(map[string]int)
+	for _, r := range c.history(c.journal()) {
+		count[r.Kind]++
+	}
+	t.Logf("%v", count)
+	if heard := count[history.Begun]; count[history.Answered] < count[history.Acknowledged]/2 || heard < count[history.Answered]/4 {
+		t.Errorf("too little was answered, or heard: %v", count)
+	}
 }
 
 // checkPlanted checks that faults are found that are planted in what was seen.

@@ -333,7 +333,7 @@ func times(few, many int) int {
 // middle of it. Within about five seconds they are answered again, or have an answer to what they say next,
 // and nothing that was said is lost.
 func TestClusterKill(t *testing.T) {
-	c := newTrio(t, pgtest.Start(t, "max_connections=200"))
+	c := newTrio(t, pgtest.Start(t, settings))
 	var acknowledged, heard []time.Duration
 	for round := range times(2, 50) {
 		owner := c.owner("kitchen")
@@ -389,7 +389,7 @@ func (c *trio) replies(about earshot.EventID) (all []earshot.Reply) {
 // TestClusterDrain: a daemon gives a room away in the middle of a reply, of which no word is lost, and is
 // asked again when it has the room back.
 func TestClusterDrain(t *testing.T) {
-	c := newTrio(t, pgtest.Start(t, "max_connections=200"))
+	c := newTrio(t, pgtest.Start(t, settings))
 	for range times(1, 20) {
 		owner := c.owner("kitchen")
 		e := c.attaches((owner+1)%len(members), "kitchen")
