@@ -63,6 +63,29 @@ func (c *trio) healthy() time.Duration {
 	return time.Since(began)
 }
 
+// people has people ask in all rooms by all daemons, and others read the answers there, until leave is
+// called.
+func (c *trio) people() (leave func()) {
+	c.t.Helper()
+	ctx, stop := context.WithCancel(context.Background())
+	var all sync.WaitGroup
+	for i, room := range rooms {
+		c.attaches(i, room)
+		all.Go(func() {
+			for n := i; ctx.Err() == nil; n++ {
+				c.posts(c.t.Context(), n, room, earshot.Text(fmt.Sprintf("how is it for the %dth time?", n)))
+				wait(ctx, 400*time.Millisecond)
+			}
+		})
+	}
+	leave = sync.OnceFunc(func() {
+		stop()
+		testkit.Finish(c.t, 2*testkit.Patience, "the end of the people", all.Wait)
+	})
+	c.t.Cleanup(leave)
+	return leave
+}
+
 // busServer returns the process of the bus of a daemon, or 0 while there is none.
 func (c *trio) busServer(i int) int {
 	pid := c.daemons[i].Process.Pid
@@ -133,18 +156,7 @@ func TestChaos(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	chance := rand.New(rand.NewPCG(seed, 1))
-	ctx, stop := context.WithCancel(t.Context())
-	defer stop()
-	var people sync.WaitGroup
-	for i, room := range rooms {
-		c.attaches(i, room)
-		people.Go(func() {
-			for n := i; ctx.Err() == nil; n++ {
-				c.posts(t.Context(), n, room, earshot.Text(fmt.Sprintf("how is it for the %dth time?", n)))
-				wait(ctx, 400*time.Millisecond)
-			}
-		})
-	}
+	leave := c.people()
 	c.healthy()
 	took := make(map[string][]time.Duration)
 	for round := range times(len(disasters), 200) {
@@ -154,8 +166,7 @@ func TestChaos(t *testing.T) {
 		c.healthy()
 		took[d.name] = append(took[d.name], time.Since(began))
 	}
-	stop()
-	testkit.Finish(t, 2*testkit.Patience, "the end of the people", people.Wait)
+	leave()
 	for name, all := range took {
 		t.Logf("%s: %d times, until all is well: %s", name, len(all), quantiles(all))
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"slices"
 	"strings"
 	"sync"
@@ -55,23 +56,32 @@ type utterance struct {
 // members are the names of the daemons.
 var members = []string{"a", "b", "c"}
 
-// newTrio starts the daemons. Servers have the same databases, the first of them is that which can be
-// written to.
+// newTrio starts the daemons. The servers have the same databases, and the first can be written to.
 func newTrio(t *testing.T, servers ...*pgtest.Server) *trio {
+	t.Helper()
+	var listen, routes []string
+	for range members {
+		listen, routes = append(listen, freeAddress(t)), append(routes, freeAddress(t))
+	}
+	return newTrioAt(t, listen, routes, nil, servers...)
+}
+
+// newTrioAt starts the daemons, whose servers of the bus listen at some addresses. In, if it is not nil,
+// returns a command that runs at a daemon.
+func newTrioAt(t *testing.T, listen, routes []string, in func(member, name string, args ...string) *exec.Cmd, servers ...*pgtest.Server) *trio {
 	t.Helper()
 	path := helpertest.Build(t, helper.BusProgram)
 	c := &trio{t: t, servers: servers, began: time.Now(), voices: make(map[earshot.TurnID]*utterance)}
 	url := servers[0].Database(t)
 	c.database = url[strings.LastIndex(url, "/")+1 : strings.Index(url, "?")]
 	url = pgtest.URL(c.database, servers...)
-	var routes []string
-	for range members {
-		routes = append(routes, freeAddress(t))
-	}
 	for i, name := range members {
-		h := newHome(t, "PATH="+path, "EARSHOT_STORE_URL="+url, "EARSHOT_CLUSTER_NAME="+name, "EARSHOT_BUS_LISTEN="+freeAddress(t), "EARSHOT_BUS_CLUSTER_LISTEN="+routes[i])
+		h := newHome(t, "PATH="+path, "EARSHOT_STORE_URL="+url, "EARSHOT_CLUSTER_NAME="+name, "EARSHOT_BUS_LISTEN="+listen[i], "EARSHOT_BUS_CLUSTER_LISTEN="+routes[i])
 		h.write("config/earshot/config.yaml", "rooms: [{id: kitchen}, {id: parlour}]\nbus: {cluster: {servers: ["+strings.Join(routes, ", ")+"]}}\n")
 		h.scripted(counts)
+		if in != nil {
+			h.run = func(program string, args ...string) *exec.Cmd { return in(name, program, args...) }
+		}
 		c.homes = append(c.homes, h)
 	}
 	c.daemons = make([]*process, len(members))
