@@ -63,6 +63,29 @@ func (c *trio) healthy() time.Duration {
 	return time.Since(began)
 }
 
+// people has people ask in all rooms by all daemons, and others read the answers there, until leave is
+// called.
+func (c *trio) people() (leave func()) {
+	c.t.Helper()
+	ctx, stop := context.WithCancel(context.Background())
+	var all sync.WaitGroup
+	for i, room := range rooms {
+		c.attaches(i, room)
+		all.Go(func() {
+			for n := i; ctx.Err() == nil; n++ {
+				c.posts(c.t.Context(), n, room, earshot.Text(fmt.Sprintf("how is it for the %dth time?", n)))
+				wait(ctx, 400*time.Millisecond)
+			}
+		})
+	}
+	leave = sync.OnceFunc(func() {
+		stop()
+		testkit.Finish(c.t, 2*testkit.Patience, "the end of the people", all.Wait)
+	})
+	c.t.Cleanup(leave)
+	return leave
+}
+
 // busServer returns the process of the bus of a daemon, or 0 while there is none.
 func (c *trio) busServer(i int) int {
 	pid := c.daemons[i].Process.Pid
@@ -110,30 +133,30 @@ var disasters = []disaster{
 	}},
 	{"kill -9 of PostgreSQL", func(c *trio, _ *rand.Rand) {
 		c.servers[0].Kill(c.t)
-		c.servers[0].Resume(c.t, "max_connections=200")
+		c.servers[0].Resume(c.t, settings)
+	}},
+	{"kill -9 of PostgreSQL, and its standby takes over", func(c *trio, _ *rand.Rand) {
+		c.servers[0].Kill(c.t)
+		c.servers[1].Promote(c.t)
+		c.servers[0], c.servers[1] = c.servers[1], c.servers[0]
+		c.healthy()
+		c.servers[1].Follow(c.t, c.servers[0], settings)
 	}},
 }
+
+// settings are those of PostgreSQL, for three daemons.
+const settings = "max_connections=200"
 
 // TestChaos: while people ask in all rooms by all daemons, one thing after the other goes wrong. No question
 // that was acknowledged is lost, doubled or out of order, each is answered once or somebody is told that it
 // is not, and no two voices are heard in one room at once.
 func TestChaos(t *testing.T) {
-	c := newTrio(t, pgtest.Start(t, "max_connections=200", "fsync=on"))
+	first := pgtest.Start(t, settings)
+	c := newTrio(t, first, first.Standby(t, settings))
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	chance := rand.New(rand.NewPCG(seed, 1))
-	ctx, stop := context.WithCancel(t.Context())
-	defer stop()
-	var people sync.WaitGroup
-	for i, room := range rooms {
-		c.attaches(i, room)
-		people.Go(func() {
-			for n := i; ctx.Err() == nil; n++ {
-				c.posts(t.Context(), n, room, earshot.Text(fmt.Sprintf("how is it for the %dth time?", n)))
-				wait(ctx, 400*time.Millisecond)
-			}
-		})
-	}
+	leave := c.people()
 	c.healthy()
 	took := make(map[string][]time.Duration)
 	rounds := times(len(disasters), 200)
@@ -147,13 +170,20 @@ func TestChaos(t *testing.T) {
 		c.healthy()
 		took[d.name] = append(took[d.name], time.Since(began))
 	}
-	stop()
-	testkit.Finish(t, 2*testkit.Patience, "the end of the people", people.Wait)
+	leave()
 	for name, all := range took {
 		t.Logf("%s: %d times, until all is well: %s", name, len(all), quantiles(all))
 	}
 	c.check()
 	c.checkPlanted()
+	count := make(map[string]int)
+	for _, r := range c.history(c.journal()) {
+		count[r.Kind]++
+	}
+	t.Logf("%v", count)
+	if heard := count[history.Begun]; count[history.Answered] < count[history.Acknowledged]/2 || heard < count[history.Answered]/4 {
+		t.Errorf("too little was answered, or heard: %v", count)
+	}
 }
 
 // checkPlanted checks that faults are found that are planted in what was seen.

@@ -29,12 +29,13 @@ type home struct {
 	dir    string
 	socket string
 	env    []string
+	run    func(name string, args ...string) *exec.Cmd // such as in another network
 }
 
 // newHome returns an empty home. Environ is added to its environment.
 func newHome(t testing.TB, environ ...string) *home {
 	t.Helper()
-	h := &home{t: t, name: "earshot", dir: t.TempDir()}
+	h := &home{t: t, name: "earshot", dir: t.TempDir(), run: exec.Command}
 	runtime, err := os.MkdirTemp("", "es") // short, because the path of a socket has at most 108 bytes
 	if err != nil {
 		t.Fatal(err)
@@ -107,7 +108,7 @@ var asleep = []string{"EARSHOT_PROVIDERS_CONSOLE_ENABLED=false", "EARSHOT_OUTLET
 
 // command returns a command that runs earshot with args as the user of h.
 func (h *home) command(args ...string) *exec.Cmd {
-	c := exec.Command(h.name, args...)
+	c := h.run(h.name, args...)
 	c.Env, c.Dir = h.env, h.dir
 	return c
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"slices"
 	"strings"
 	"sync"
@@ -55,23 +56,32 @@ type utterance struct {
 // members are the names of the daemons.
 var members = []string{"a", "b", "c"}
 
-// newTrio starts the daemons. Servers have the same databases, the first of them is that which can be
-// written to.
+// newTrio starts the daemons. The servers have the same databases, and the first can be written to.
 func newTrio(t *testing.T, servers ...*pgtest.Server) *trio {
+	t.Helper()
+	var listen, routes []string
+	for range members {
+		listen, routes = append(listen, freeAddress(t)), append(routes, freeAddress(t))
+	}
+	return newTrioAt(t, listen, routes, nil, servers...)
+}
+
+// newTrioAt starts the daemons, whose servers of the bus listen at some addresses. In, if it is not nil,
+// returns a command that runs at a daemon.
+func newTrioAt(t *testing.T, listen, routes []string, in func(member, name string, args ...string) *exec.Cmd, servers ...*pgtest.Server) *trio {
 	t.Helper()
 	path := helpertest.Build(t, helper.BusProgram)
 	c := &trio{t: t, servers: servers, began: time.Now(), voices: make(map[earshot.TurnID]*utterance)}
 	url := servers[0].Database(t)
 	c.database = url[strings.LastIndex(url, "/")+1 : strings.Index(url, "?")]
 	url = pgtest.URL(c.database, servers...)
-	var routes []string
-	for range members {
-		routes = append(routes, freeAddress(t))
-	}
 	for i, name := range members {
-		h := newHome(t, "PATH="+path, "EARSHOT_STORE_URL="+url, "EARSHOT_CLUSTER_NAME="+name, "EARSHOT_BUS_LISTEN="+freeAddress(t), "EARSHOT_BUS_CLUSTER_LISTEN="+routes[i])
+		h := newHome(t, "PATH="+path, "EARSHOT_STORE_URL="+url, "EARSHOT_CLUSTER_NAME="+name, "EARSHOT_BUS_LISTEN="+listen[i], "EARSHOT_BUS_CLUSTER_LISTEN="+routes[i])
 		h.write("config/earshot/config.yaml", "rooms: [{id: kitchen}, {id: parlour}]\nbus: {cluster: {servers: ["+strings.Join(routes, ", ")+"]}}\n")
 		h.scripted(counts)
+		if in != nil {
+			h.run = func(program string, args ...string) *exec.Cmd { return in(name, program, args...) }
+		}
 		c.homes = append(c.homes, h)
 	}
 	c.daemons = make([]*process, len(members))
@@ -333,7 +343,7 @@ func times(few, many int) int {
 // middle of it. Within about five seconds they are answered again, or have an answer to what they say next,
 // and nothing that was said is lost.
 func TestClusterKill(t *testing.T) {
-	c := newTrio(t, pgtest.Start(t, "max_connections=200"))
+	c := newTrio(t, pgtest.Start(t, settings))
 	var acknowledged, heard []time.Duration
 	for round := range times(2, 50) {
 		owner := c.owner("kitchen")
@@ -389,7 +399,7 @@ func (c *trio) replies(about earshot.EventID) (all []earshot.Reply) {
 // TestClusterDrain: a daemon gives a room away in the middle of a reply, of which no word is lost, and is
 // asked again when it has the room back.
 func TestClusterDrain(t *testing.T) {
-	c := newTrio(t, pgtest.Start(t, "max_connections=200"))
+	c := newTrio(t, pgtest.Start(t, settings))
 	for range times(1, 20) {
 		owner := c.owner("kitchen")
 		e := c.attaches((owner+1)%len(members), "kitchen")

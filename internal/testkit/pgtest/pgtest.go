@@ -169,18 +169,28 @@ func (s *Server) Query(t testing.TB, database, statement string) string {
 	return s.run(t, "psql", "--no-psqlrc", "--quiet", "--tuples-only", "--no-align", "--dbname", database, "--command", statement)
 }
 
-// Standby starts a copy of the server that follows it. Nothing is committed before it has that too.
-func (s *Server) Standby(t testing.TB) *Server {
+// Standby starts a copy of the server that follows it, with settings. Nothing is committed before it has
+// that too.
+func (s *Server) Standby(t testing.TB, settings ...string) *Server {
 	t.Helper()
 	b := newServer(t)
-	s.run(t, "pg_basebackup", "--pgdata", b.data(), "--write-recovery-conf", "--checkpoint", "fast", "--no-sync", "--dbname", "host="+s.Dir+" user=earshot application_name=standby")
-	b.Resume(t)
-	s.Query(t, "postgres", "ALTER SYSTEM SET synchronous_standby_names = 'standby'")
-	s.Query(t, "postgres", "SELECT pg_reload_conf()")
-	testkit.Await(t, testkit.Patience, "the standby follows", func() bool {
-		return s.Query(t, "postgres", "SELECT count(*) FROM pg_stat_replication WHERE sync_state = 'sync'") == "1"
-	})
+	b.Follow(t, s, settings...)
 	return b
+}
+
+// Follow makes a server that does not run a copy of another, as [Server.Standby] does. What it had is gone.
+func (s *Server) Follow(t testing.TB, first *Server, settings ...string) {
+	t.Helper()
+	if err := os.RemoveAll(s.data()); err != nil {
+		t.Fatal(err)
+	}
+	first.run(t, "pg_basebackup", "--pgdata", s.data(), "--write-recovery-conf", "--checkpoint", "fast", "--no-sync", "--dbname", "host="+first.Dir+" user=earshot application_name=standby")
+	s.Resume(t, settings...)
+	first.Query(t, "postgres", "ALTER SYSTEM SET synchronous_standby_names = 'standby'")
+	first.Query(t, "postgres", "SELECT pg_reload_conf()")
+	testkit.Await(t, testkit.Patience, "the standby follows", func() bool {
+		return first.Query(t, "postgres", "SELECT count(*) FROM pg_stat_replication WHERE sync_state = 'sync'") == "1"
+	})
 }
 
 // Promote makes a standby the server that can be written to, for which it needs none of its own.
