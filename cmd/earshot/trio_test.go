@@ -184,10 +184,10 @@ type attachedTerminal struct {
 }
 
 // Name implements [earshot.Outlet] and [providers.Provider].
-func (attachedTerminal) Name() string { return "console" }
+func (*attachedTerminal) Name() string { return "console" }
 
 // Run implements [providers.Provider].
-func (s attachedTerminal) Run(ctx context.Context, emit providers.Emit) error {
+func (s *attachedTerminal) Run(ctx context.Context, emit providers.Emit) error {
 	close(s.ready)
 	for {
 		select {
