@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -95,16 +96,14 @@ func patterns(t *testing.T, p Pair) {
 		}
 		last := strings.NewReplacer("*", "last", ">", "last").Replace(pattern)
 		Publish(t, p.B, last, []byte("last"))
-		seen := make(map[string]int)
-		for range len(want) + 1 {
-			m := testkit.Receive(t, testkit.Patience, "a message for "+pattern, got)
-			if seen[m.Subject]++; !bus.Matches(pattern, m.Subject) {
-				t.Errorf("%s matches %s", pattern, m.Subject)
-			}
+		missing := map[string]bool{last: true}
+		for _, s := range want {
+			missing[s] = true
 		}
-		for _, s := range append(want, last) {
-			if seen[s]--; seen[s] < 0 {
-				t.Errorf("for %s, no %s came", pattern, s)
+		for len(missing) > 0 { // sound of the pattern before may still come, since it has a lane of its own
+			m := testkit.Receive(t, testkit.Patience, "a message for "+pattern, got)
+			if delete(missing, m.Subject); !bus.Matches(pattern, m.Subject) {
+				t.Errorf("%s matches %s", pattern, m.Subject)
 			}
 		}
 	}
@@ -125,7 +124,9 @@ func request(t *testing.T, p Pair) {
 		switch m.Subject {
 		case "ask.me":
 			m.Respond(append([]byte("you said "), m.Data...))
-			m.Respond([]byte("once more"))
+			for range 100 {
+				m.Respond([]byte("once more"))
+			}
 		case "ask.much":
 			if err := m.Respond(make([]byte, bus.MaxData+1)); err == nil {
 				t.Error("an answer that is too long was taken")
@@ -159,42 +160,95 @@ func request(t *testing.T, p Pair) {
 	}
 }
 
-// slow: what a subscriber does not take is dropped and counted, and it gets the rest in order.
+// slow: what a subscriber does not take is dropped and counted, and it gets the rest in order. On a busy machine
+// a connection may be lost meanwhile, with messages that nobody counts: then it is tried again.
 func slow(t *testing.T, p Pair) {
+	for n := range 3 {
+		if slowly(t, p, fmt.Sprint("slow", n)) {
+			return
+		}
+	}
+	t.Error("the connection was lost each time")
+}
+
+// slowly reports whether the connection was there all the time.
+func slowly(t *testing.T, p Pair, name string) bool {
 	const size, sent = 128 << 10, 3 * bus.MaxPending / (128 << 10)
 	taking, free := make(chan struct{}), make(chan struct{})
+	var mu sync.Mutex
 	var got []uint64
-	last := make(chan struct{})
-	end, err := p.A.Subscribe(t.Context(), "slow.sound", func(m bus.Message) {
-		if got == nil {
+	_, lost := p.A.Connected()
+	_, lostToo := p.B.Connected()
+	there := func() bool {
+		select {
+		case <-lost:
+			return false
+		case <-lostToo:
+			return false
+		default:
+			return true
+		}
+	}
+	before := p.Dropped()
+	end, err := p.A.Subscribe(t.Context(), name+".sound", func(m bus.Message) {
+		if binary.LittleEndian.Uint64(m.Data) == 0 { // the first
 			close(taking)
 			<-free
 		}
-		if n := binary.LittleEndian.Uint64(m.Data); n < sent {
-			got = append(got, n)
-		} else {
-			close(last)
-		}
+		mu.Lock()
+		defer mu.Unlock()
+		got = append(got, binary.LittleEndian.Uint64(m.Data))
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer end()
+	goOn := sync.OnceFunc(func() { close(free) })
+	defer goOn() // before it ends, which waits for it
 	b := make([]byte, size)
 	for i := range sent {
 		binary.LittleEndian.PutUint64(b, uint64(i))
-		Publish(t, p.B, "slow.sound", b)
+		Publish(t, p.B, name+".sound", b)
 	}
-	testkit.Receive(t, testkit.Patience, "the first message", taking)
-	ask := Subscribe(t, p.A, "slow.end.sound") // comes after all the others
-	Publish(t, p.B, "slow.end.sound", nil)
-	testkit.Receive(t, testkit.Patience, "all the messages", ask)
-	close(free)
-	Publish(t, p.B, "slow.sound", binary.LittleEndian.AppendUint64(nil, sent))
-	testkit.Receive(t, testkit.Patience, "the last message", last)
-	if n := int64(len(got)) + p.Dropped(); n != sent || p.Dropped() == 0 || !slices.IsSorted(got) || len(got) < bus.MaxPending/size-2 {
-		t.Errorf("of %d messages %d came and %d were dropped; sorted: %v", sent, len(got), p.Dropped(), slices.IsSorted(got))
+	came := func(what string, ch <-chan struct{}) {
+		testkit.Await(t, testkit.Patience, what, func() bool {
+			select {
+			case <-ch:
+				return true
+			default:
+				return !there()
+			}
+		})
 	}
+	came("the first message", taking)
+	behind := make(chan struct{}) // comes after all the others
+	ask := Subscribe(t, p.A, name+".end.sound")
+	Publish(t, p.B, name+".end.sound", nil)
+	go func() {
+		defer close(behind)
+		select {
+		case <-ask:
+		case <-t.Context().Done():
+		}
+	}()
+	came("all the messages", behind)
+	goOn()
+	var arrived, dropped int64
+	testkit.Await(t, testkit.Patience, "all to have come or to be counted as dropped", func() bool {
+		mu.Lock()
+		defer mu.Unlock()
+		arrived, dropped = int64(len(got)), p.Dropped()-before
+		return arrived+dropped >= sent || !there()
+	})
+	if !there() {
+		return false
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	if arrived+dropped != sent || dropped == 0 || !slices.IsSorted(got) || len(got) < bus.MaxPending/size-2 {
+		t.Errorf("of %d messages %d came and %d were dropped; sorted: %v", sent, arrived, dropped, slices.IsSorted(got))
+	}
+	return true
 }
 
 // stop: when it has returned, the subscriber is not called and will not be.

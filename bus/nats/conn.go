@@ -294,6 +294,9 @@ func (c *Conn) Request(ctx context.Context, subject string, data []byte) ([]byte
 		return nil, err
 	}
 	m, err := sub.NextMsgWithContext(ctx)
+	if errors.Is(err, nats.ErrSlowConsumer) { // more answers came than are kept, after the first one
+		m, err = sub.NextMsgWithContext(ctx)
+	}
 	if ctx.Err() != nil && err != nil {
 		return nil, context.Cause(ctx)
 	}
