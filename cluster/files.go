@@ -9,11 +9,11 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
-	"os"
 	"path/filepath"
 	"time"
 
 	"earshot/internal/atomicfile"
+	"earshot/internal/keyfile"
 )
 
 // maxFile is how many bytes a file may have that members share.
@@ -22,18 +22,19 @@ const maxFile = 1 << 20
 // Files keeps some small files the same at all members, such as those that say who is let in: whoever
 // changes one does it at any member, and nothing else has to know. The database has them, and a file that
 // is not there yet is the first member's. If a file is changed at two members within a second, the change
-// that comes second to the database is undone, which is logged.
+// that comes second to the database is undone, which is logged. One that others than its owner could have
+// written is not taken to the other members.
 type Files struct {
 	DB    *sql.DB // that of [Leases]
 	Dir   string
 	Names []string
 	Log   *slog.Logger
 
-	known map[string]known
+	known map[string]fileVersion
 }
 
-// known is a file as it was here and in the database.
-type known struct {
+// A fileVersion is a file as it was here and in the database.
+type fileVersion struct {
 	version int64
 	sum     [sha256.Size]byte
 }
@@ -60,7 +61,7 @@ func (f *Files) Run(ctx context.Context) {
 // Sync makes the files the same once.
 func (f *Files) Sync(ctx context.Context) error {
 	if f.known == nil {
-		f.known = make(map[string]known)
+		f.known = make(map[string]fileVersion)
 	}
 	for _, name := range f.Names {
 		if err := f.sync(ctx, name); err != nil {
@@ -72,7 +73,7 @@ func (f *Files) Sync(ctx context.Context) error {
 
 func (f *Files) sync(ctx context.Context, name string) error {
 	path, had := filepath.Join(f.Dir, name), f.known[name]
-	here, err := os.ReadFile(path)
+	here, _, err := keyfile.File{Path: path, What: "files that daemons share", Most: maxFile, Create: "earshot pair, earshot tokens", Review: "look who can write to the folder"}.Read()
 	missing := errors.Is(err, fs.ErrNotExist)
 	if err != nil && !missing {
 		return err
@@ -99,7 +100,7 @@ func (f *Files) sync(ctx context.Context, name string) error {
 			name, here, had.version).Scan(&version)
 		if !errors.Is(err, sql.ErrNoRows) {
 			if err == nil {
-				f.known[name] = known{version, sum}
+				f.known[name] = fileVersion{version, sum}
 			}
 			return err
 		}
@@ -116,6 +117,6 @@ func (f *Files) sync(ctx context.Context, name string) error {
 			return err
 		}
 	}
-	f.known[name] = known{version, sha256.Sum256(there)}
+	f.known[name] = fileVersion{version, sha256.Sum256(there)}
 	return nil
 }

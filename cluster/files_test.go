@@ -4,6 +4,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 
@@ -87,6 +88,16 @@ func TestFiles(t *testing.T) {
 	late := member()
 	late.sync()
 	late.has("bus.pem", "key")
+
+	late.write("tokens.json", "of somebody else")
+	if err := os.Chmod(filepath.Join(late.Dir, "tokens.json"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if err := late.Sync(t.Context()); err == nil || !strings.Contains(err.Error(), "can be changed by others") {
+		t.Errorf("a file that others can write: %v", err)
+	}
+	a.sync()
+	a.has("tokens.json", "of a")
 
 	var starting sync.WaitGroup
 	all := make([]*folder, 5)

@@ -23,7 +23,7 @@ import (
 // guarded belongs to the goroutine of the section.
 type busLink struct {
 	daemon *Daemon
-	made   *bus.Config // what is is made of; nil without a bus
+	made   *bus.Config // what the parts are made of; nil without a bus
 	is     sectionBuild
 
 	mu      sync.Mutex
@@ -159,6 +159,16 @@ func (b *busLink) setUsers(users []natsserver.User) error {
 		return nil
 	}
 	return b.server.SetUsers(users)
+}
+
+// keep does what use does, and after an error, which is logged with what failed, begins again.
+func (b *busLink) keep(ctx context.Context, failed string, run func(context.Context, bus.Bus) error) {
+	for ctx.Err() == nil {
+		if err := b.use(ctx, run); err != nil {
+			b.daemon.log.Warn(failed, "err", err)
+			pause(ctx, retryCluster)
+		}
+	}
 }
 
 // use runs something with the connection whenever there is one, until ctx ends or it returns an error.

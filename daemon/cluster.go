@@ -89,8 +89,8 @@ func (d *Daemon) openCluster(ctx context.Context) error {
 	return nil
 }
 
-// isHome reports whether this daemon does what is done once for all, as the one that has the desk does.
-func (d *Daemon) isHome() bool {
+// hasDesk reports whether this daemon does what is done once for all, as the one that has the desk does.
+func (d *Daemon) hasDesk() bool {
 	_, here := d.rooms.now().find(earshot.Desk)
 	return here || d.cluster == nil
 }
@@ -143,16 +143,10 @@ func (c *clusterMember) run(ctx context.Context) {
 	sharing.Go(func() { c.files.Run(ctx) })
 	sharing.Go(func() { c.shareCosts(ctx) })
 	sharing.Go(func() { c.watch(ctx) })
-	for ctx.Err() == nil {
-		err := c.daemon.bus.use(ctx, func(ctx context.Context, b bus.Bus) error {
-			c.member.Bus = b
-			return c.member.Run(ctx)
-		})
-		if ctx.Err() == nil {
-			c.daemon.log.Warn("other daemons cannot be heard of", "err", err)
-			pause(ctx, retryCluster)
-		}
-	}
+	c.daemon.bus.keep(ctx, "other daemons cannot be heard of", func(ctx context.Context, b bus.Bus) error {
+		c.member.Bus = b
+		return c.member.Run(ctx)
+	})
 }
 
 func pause(ctx context.Context, d time.Duration) {
@@ -202,7 +196,7 @@ func machineLoad() (load float64) {
 func (c *clusterMember) deskMode() (earshot.Mode, <-chan struct{}) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.daemon.isHome() {
+	if c.daemon.hasDesk() {
 		return earshot.Live, c.desk
 	}
 	return earshot.Paused, c.desk
@@ -267,10 +261,10 @@ func (c *clusterMember) serve(ctx context.Context, lease *cluster.Lease) {
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
 	is, configured := d.configuredRoom(earshot.RoomID(lease.Room))
-	d.awaitOthers(ctx)
+	d.catchUp(ctx)
 	r, err := roomEntry{}, error(nil)
 	if is.ID == earshot.Desk {
-		err = d.becomeHome(ctx)
+		err = d.takeDesk(ctx)
 	}
 	if err == nil && !await(ctx, retryCluster, func() bool { return len(d.agents.In(is.ID)) > 0 }) {
 		err = errors.New("whoever has the desk has not made the agents yet")
@@ -325,12 +319,12 @@ func (c *clusterMember) serve(ctx context.Context, lease *cluster.Lease) {
 	d.log.Info("a room is here no more", "room", lease.Room, "why", context.Cause(ctx))
 }
 
-// awaitOthers returns when it is known here what other daemons had on record, such as who the people of a
+// catchUp returns when it is known here what other daemons had on record, such as who the people of a
 // room are. A room does not wait for that for long.
-func (d *Daemon) awaitOthers(ctx context.Context) {
+func (d *Daemon) catchUp(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, retryCluster)
 	defer cancel()
-	if err := d.store.AwaitOthers(ctx); err != nil {
+	if err := d.store.CatchUp(ctx); err != nil {
 		d.log.Warn("a room begins before it is known what other daemons have written", "err", err)
 	}
 }
@@ -362,8 +356,8 @@ func (d *Daemon) newParkedDesk() *room.Room {
 	})
 }
 
-// becomeHome does what is done once for all daemons, when the desk comes here.
-func (d *Daemon) becomeHome(ctx context.Context) error {
+// takeDesk does what is done once for all daemons, when the desk comes here.
+func (d *Daemon) takeDesk(ctx context.Context) error {
 	if err := d.agents.Reconfigure(ctx, access.AgentSetup(d.Config(), true)); err != nil {
 		return err
 	}

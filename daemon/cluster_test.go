@@ -326,8 +326,8 @@ func TestCluster(t *testing.T) {
 	}
 	elsewhere := func(t *testing.T, s *sharer) {
 		t.Helper()
-		if err := s.asks("how is it?"); err == nil || s.isHome() || len(s.rooms.now()) > 0 {
-			t.Errorf("it is asked where the room is not: %v; home: %v, rooms: %d", err, s.isHome(), len(s.rooms.now()))
+		if err := s.asks("how is it?"); err == nil || s.hasDesk() || len(s.rooms.now()) > 0 {
+			t.Errorf("it is asked where the room is not: %v; home: %v, rooms: %d", err, s.hasDesk(), len(s.rooms.now()))
 		}
 		if _, err := s.store.Append(t.Context(), earshot.Event{ID: s.id(), At: time.Now(), Room: "kitchen", From: s.options.Account, Author: participants.Owner, Visibility: earshot.Visibility{Scope: earshot.Public}, Body: earshot.Message{Text: "too late"}}); err == nil {
 			t.Error("something is put on record where the room is not")
@@ -357,8 +357,8 @@ func TestCluster(t *testing.T) {
 		if got := b.replies(); !slices.Equal(got, want) {
 			t.Errorf("on record are %q, want %q", got, want)
 		}
-		if n := len(b.kept(earshot.KindMessage)); n != 3 || !b.isHome() {
-			t.Errorf("%d messages are on record, of 3; the other is home: %v", n, b.isHome())
+		if n := len(b.kept(earshot.KindMessage)); n != 3 || !b.hasDesk() {
+			t.Errorf("%d messages are on record, of 3; the other is home: %v", n, b.hasDesk())
 		}
 	})
 	t.Run("handed over", func(t *testing.T) {
@@ -368,7 +368,7 @@ func TestCluster(t *testing.T) {
 		at := func(s *sharer, here bool) {
 			t.Helper()
 			testkit.Await(t, testkit.Patience, "what is at the desk follows it", func() bool {
-				return s.atDesk.Load() == here && s.isHome() == here && (here || len(s.deskRoom().State(s.Audience()).Faults) > 0)
+				return s.atDesk.Load() == here && s.hasDesk() == here && (here || len(s.deskRoom().State(s.Audience()).Faults) > 0)
 			})
 		}
 		at(b, false)
@@ -592,7 +592,7 @@ func TestClusterPeople(t *testing.T) {
 		return all
 	}
 	for _, s := range []*sharer{a, b} {
-		if err := s.store.AwaitOthers(t.Context()); err != nil {
+		if err := s.store.CatchUp(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -713,7 +713,7 @@ func TestClusterForget(t *testing.T) {
 		if _, err := a.people.Arrive(t.Context(), earshot.Handle{Provider: "discord", ID: id}, participants.Newcomer{Names: []string{name}}); err != nil {
 			t.Fatal(err)
 		}
-		if err := b.store.AwaitOthers(t.Context()); err != nil {
+		if err := b.store.CatchUp(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		if _, known := b.people.Find(name); !known {

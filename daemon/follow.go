@@ -18,7 +18,7 @@ const (
 	// longestExclusion is how long somebody waits for other daemons that decide who there is.
 	longestExclusion = 5 * time.Second
 
-	// reloadEvery is how often at most everybody who is known is read anew.
+	// reloadEvery is the shortest time between two readings of all people.
 	reloadEvery = time.Second
 )
 
@@ -34,7 +34,7 @@ func (d *Daemon) exclude(ctx context.Context) (release func(), err error) {
 		return nil, err
 	}
 	if _, err = conn.ExecContext(ctx, "SELECT pg_advisory_lock(?)", int64(peopleKey)); err == nil {
-		err = d.store.AwaitOthers(ctx)
+		err = d.store.CatchUp(ctx)
 	}
 	release = func() {
 		bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), longestExclusion)

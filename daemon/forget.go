@@ -230,7 +230,7 @@ func (d *Daemon) expire(ctx context.Context) {
 		d.report(earshot.Notice{Key: "forgetting", Text: "a deletion is not complete: " + err.Error(), Cure: "restart earshot"})
 	}
 	for {
-		if d.isHome() {
+		if d.hasDesk() {
 			d.eraser.Expire(ctx, d.Config().Store.Retention, d.loosenFiles(ctx))
 		}
 		select {

@@ -63,7 +63,7 @@ func (d *Daemon) hearErased(ctx context.Context) {
 		if err == nil {
 			bounded, cancel := context.WithTimeout(ctx, longestExclusion)
 			defer cancel()
-			err = errors.Join(d.store.AwaitOthers(bounded), d.eraser.Take(bounded, e)) // otherwise it might be learnt afterwards
+			err = errors.Join(d.store.CatchUp(bounded), d.eraser.Take(bounded, e)) // otherwise it might be learnt afterwards
 		}
 		var answer []byte
 		if err != nil {
@@ -74,21 +74,15 @@ func (d *Daemon) hearErased(ctx context.Context) {
 			_ = m.Respond(answer) // whoever asked does not wait for long
 		}
 	}
-	for ctx.Err() == nil {
-		err := d.bus.use(ctx, func(ctx context.Context, b bus.Bus) error {
-			stop, err := b.Subscribe(ctx, forgetSubject(d.Config().Cluster.Name), take)
-			if err != nil {
-				return err
-			}
-			defer stop()
-			<-ctx.Done()
-			return nil
-		})
+	d.bus.keep(ctx, "other daemons cannot tell this one what they erase", func(ctx context.Context, b bus.Bus) error {
+		stop, err := b.Subscribe(ctx, forgetSubject(d.Config().Cluster.Name), take)
 		if err != nil {
-			d.log.Warn("other daemons cannot tell this one what they erase", "err", err)
-			pause(ctx, retryCluster)
+			return err
 		}
-	}
+		defer stop()
+		<-ctx.Done()
+		return nil
+	})
 }
 
 // An erasureQueue holds the IDs of what other daemons have erased, as the database tells, until it is

@@ -130,7 +130,9 @@ func (d *Daemon) nearest(ctx context.Context, a earshot.Audience, question strin
 // indexer makes the vectors by which searches find what means the same.
 func (d *Daemon) indexer() *recall.Indexer {
 	return &recall.Indexer{
-		Settings: d.settings, Rests: func() bool { return !d.isHome() || d.Config().Executive.Parallel.RestsOnBattery && d.costs.OnBattery() },
+		Settings: d.settings, Rests: func() bool {
+			return !d.hasDesk() || d.Config().Executive.Parallel.RestsOnBattery && d.costs.OnBattery()
+		},
 		Still: func() bool {
 			return !slices.ContainsFunc(d.rooms.now(), func(c roomEntry) bool { return !c.Still() })
 		},

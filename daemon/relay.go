@@ -46,19 +46,13 @@ func (c *clusterMember) locate(id earshot.RoomID) (server.Location, error) {
 
 // serveRelayed answers requests that other daemons pass on, until ctx ends.
 func (c *clusterMember) serveRelayed(ctx context.Context) {
-	for ctx.Err() == nil {
-		err := c.daemon.bus.use(ctx, func(ctx context.Context, b bus.Bus) error {
-			l, err := stream.Listen(ctx, b, relaySubject(c.daemon.Config().Cluster.Name))
-			if err != nil {
-				return err
-			}
-			return c.daemon.server.ServeRelayed(ctx, l)
-		})
+	c.daemon.bus.keep(ctx, "other daemons cannot pass requests on to this one", func(ctx context.Context, b bus.Bus) error {
+		l, err := stream.Listen(ctx, b, relaySubject(c.daemon.Config().Cluster.Name))
 		if err != nil {
-			c.daemon.log.Warn("other daemons cannot pass requests on to this one", "err", err)
-			pause(ctx, retryCluster)
+			return err
 		}
-	}
+		return c.daemon.server.ServeRelayed(ctx, l)
+	})
 }
 
 // noRoom is the error for a room that is not here.

@@ -220,7 +220,7 @@ func (d *Daemon) apply(ctx context.Context, next *config.Config) (is api.ReloadR
 	before := d.agents.List()
 	main := !reflect.DeepEqual(access.MainAgent(was), access.MainAgent(force)) // this key takes effect at once, too
 	if touched[peopleSection] || main {
-		if err := d.agents.Reconfigure(ctx, access.AgentSetup(force, d.isHome())); err != nil {
+		if err := d.agents.Reconfigure(ctx, access.AgentSetup(force, d.hasDesk())); err != nil {
 			return is, nil, err
 		}
 	}

@@ -89,7 +89,7 @@ func Sites() map[string]string {
 
 // CheckEvidence reads the header of a request that was passed on, and returns it as it is written.
 func CheckEvidence(h http.Header) (string, error) {
-	e, err := parseEvidence(h)
+	e, err := parseAssertion(h)
 	if err != nil {
 		return "", err
 	}

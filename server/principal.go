@@ -37,7 +37,7 @@ type Principal struct {
 	Present  bool             // they are there apart from this request
 }
 
-// A guest is a principal, with the evidence for who they are.
+// A guest is a principal, with the assertion for who they are.
 type guest struct {
 	Principal
 	claim  Claim

@@ -186,7 +186,7 @@ func (o *opening) relay(w *auditedWriter, r *http.Request, who guest, owner stri
 	if len(body) == 0 {
 		on.Body = http.NoBody
 	}
-	on.Header.Set(wire.PrincipalHeader, evidenceOf(who, visitorOf(r)).encode())
+	on.Header.Set(wire.PrincipalHeader, assertionOf(who, visitorOf(r)).encode())
 	to := &relayedWriter{auditedWriter: w}
 	o.Relay.proxy.ServeHTTP(to, on)
 	if w.status == http.StatusSwitchingProtocols {
@@ -198,9 +198,9 @@ func (o *opening) relay(w *auditedWriter, r *http.Request, who guest, owner stri
 	return nil
 }
 
-// An evidence is what a daemon that passes a request on says of its author: what it knows besides what
+// An assertion is what a daemon that passes a request on says of its author: what it knows besides what
 // the author claims, which the owner judges by itself.
-type evidence struct {
+type assertion struct {
 	ID      earshot.ParticipantID `json:"id"`
 	Account earshot.Handle        `json:"account"`
 	Own     bool                  `json:"own"`            // the account is that of the daemon
@@ -209,23 +209,23 @@ type evidence struct {
 	Guest   bool                  `json:"guest,omitzero"` // who has another ID at each daemon
 }
 
-// evidenceOf returns the evidence for a guest.
-func evidenceOf(who guest, v *visitor) evidence {
+// assertionOf returns the assertion for a guest.
+func assertionOf(who guest, v *visitor) assertion {
 	own, _ := handleOf(os.Getuid(), os.Getuid())
-	return evidence{ID: who.ID, Account: v.handle, Own: v.handle == own, From: v.from, Addr: v.addr, Guest: who.Guest()}
+	return assertion{ID: who.ID, Account: v.handle, Own: v.handle == own, From: v.from, Addr: v.addr, Guest: who.Guest()}
 }
 
 // encode returns the value of a header.
-func (e evidence) encode() string {
+func (e assertion) encode() string {
 	text, err := json.Marshal(e)
 	if err != nil {
-		panic("server: evidence cannot be encoded: " + err.Error())
+		panic("server: assertion cannot be encoded: " + err.Error())
 	}
 	return url.PathEscape(string(text))
 }
 
-// parseEvidence reads the header of a request that was passed on.
-func parseEvidence(h http.Header) (e evidence, err error) {
+// parseAssertion reads the header of a request that was passed on.
+func parseAssertion(h http.Header) (e assertion, err error) {
 	value, _, err := one(h, wire.PrincipalHeader)
 	if err != nil {
 		return e, err
@@ -239,13 +239,13 @@ func parseEvidence(h http.Header) (e evidence, err error) {
 
 // arrive returns a request with its visitor. At a listener for requests that are passed on, that is the
 // one of the daemon that passes them on; elsewhere, nobody may say so.
-func (o *opening) arrive(r *http.Request) (*http.Request, evidence, error) {
+func (o *opening) arrive(r *http.Request) (*http.Request, assertion, error) {
 	v := visitorOf(r)
 	if !o.rules.relayed || v == nil {
 		r.Header.Del(wire.PrincipalHeader)
-		return r, evidence{}, nil
+		return r, assertion{}, nil
 	}
-	e, err := parseEvidence(r.Header)
+	e, err := parseAssertion(r.Header)
 	if err != nil {
 		return r, e, err
 	}
@@ -258,7 +258,7 @@ func (o *opening) arrive(r *http.Request) (*http.Request, evidence, error) {
 
 // agree reports whether this daemon takes the author of a request for the one that the other daemon took
 // them for. Otherwise one of the two has not heard yet what the other has.
-func (e evidence) agree(who guest) error {
+func (e assertion) agree(who guest) error {
 	if e.ID != "" && e.ID != who.ID && !(e.Guest && who.Guest()) {
 		return wire.ErrMoved
 	}

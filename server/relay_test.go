@@ -395,8 +395,8 @@ func (nopOutlet) Open(context.Context, earshot.Opening, func(earshot.Heard)) (ea
 	return nil, errors.New("it shows nothing")
 }
 
-// FuzzEvidence: whatever a header says, reading it ends, and what was understood says somebody.
-func FuzzEvidence(f *testing.F) {
+// FuzzAssertion: whatever a header says, reading it ends, and what was understood says somebody.
+func FuzzAssertion(f *testing.F) {
 	for _, s := range []string{"", "{}", "%7B%7D", `{"id":"ann","account":{"provider":"console","id":"uid1"},"own":true,"from":"uid1"}`, `{"id":"ann","addr":"127.0.0.1"}`} {
 		f.Add(s)
 	}

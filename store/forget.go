@@ -101,7 +101,7 @@ func (s *Store) forgetSome(ctx context.Context, all []SelectedEvent, within time
 		if len(gone) == 0 {
 			return false, nil
 		}
-		if err := s.others.tell(ctx, tx, gone); err != nil {
+		if err := s.peers.tell(ctx, tx, gone); err != nil {
 			return false, err
 		}
 		return true, journal.MarkTraces(ctx, tx)

@@ -24,10 +24,10 @@ func (s *Store) openServer(ctx context.Context, c Config) error {
 	}
 	s.archive.server = server
 	s.views.Index.Server = true
-	db := server.OpenWriter(s.others != nil)
+	db := server.OpenWriter(s.peers != nil)
 	err = s.views.CheckNames()
-	if err == nil && s.others != nil {
-		err = s.others.hold(ctx, db)
+	if err == nil && s.peers != nil {
+		err = s.peers.hold(ctx, db)
 	}
 	if err == nil {
 		err = postgres.Install(ctx, db)
@@ -38,8 +38,8 @@ func (s *Store) openServer(ctx context.Context, c Config) error {
 	if err == nil {
 		err = s.views.Refresh(ctx, db, s.archive.log, s.progress)
 	}
-	if err == nil && s.others != nil {
-		err = s.others.begin(ctx, db)
+	if err == nil && s.peers != nil {
+		err = s.peers.begin(ctx, db)
 	}
 	if err != nil {
 		if ctx.Err() != nil {

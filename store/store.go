@@ -67,7 +67,7 @@ type Store struct {
 	mended    bool        // the file was mended since it was opened; owned by the writer
 	check     check
 	cleaning  stopwatch
-	others    *others      // nil if nobody else writes
+	peers     *peers       // nil if nobody else writes
 	changed   atomic.Int64 // when the journal last grew, in nanoseconds since 1970
 
 	mu    sync.Mutex
@@ -125,7 +125,7 @@ func newStore(ctx context.Context, c Config, l *lock) *Store {
 		s.editor.NewID = newIDs(s.now)
 	}
 	if c.Fence != nil {
-		s.others = newOthers(c.Fence)
+		s.peers = newPeers(c.Fence)
 	}
 	s.overheard = retention.NewOverheard(s.editor, c.Heeded, c.Unheeded)
 	path := filepath.Join(c.Directory, journal.FileName)
@@ -174,8 +174,8 @@ func (s *Store) start(ctx context.Context, db, readers *sql.DB) {
 		db: db, path: s.archive.path, explain: s.archive.explain, requests: make(chan *request), broken: make(chan error, 1), quit: make(chan struct{}),
 		work: s.views.Index.Work, owes: s.views.Index.NeedsMerge, owed: s.mergeIndex, doubt: s.doubt, mend: s.mend, ended: s.ended, took: s.took,
 	}
-	if s.others != nil {
-		s.write.begin, s.write.end = s.beginShared, s.others.end
+	if s.peers != nil {
+		s.write.begin, s.write.end = s.beginShared, s.peers.end
 	}
 	s.doubt(false)
 	always := context.WithoutCancel(ctx)
@@ -280,8 +280,8 @@ func (s *Store) Do(ctx context.Context, decide func(earshot.View) ([]earshot.Eve
 		}()
 		fresh = nil
 		events, err := decide(view{tx})
-		if err == nil && s.others != nil {
-			err = errors.Join(s.others.check(ctx, tx, events), s.editor.Read(ctx, tx)) // which has the database say what it thinks of the fences
+		if err == nil && s.peers != nil {
+			err = errors.Join(s.peers.check(ctx, tx, events), s.editor.Read(ctx, tx)) // which has the database say what it thinks of the fences
 		}
 		if err != nil {
 			return false, err
@@ -297,7 +297,7 @@ func (s *Store) Do(ctx context.Context, decide func(earshot.View) ([]earshot.Eve
 				fresh = append(fresh, stored[i])
 			}
 		}
-		s.others.adds(fresh)
+		s.peers.adds(fresh)
 		return len(fresh) > 0, nil
 	})
 	if errors.Is(err, postgres.ErrLost) && len(fresh) > 0 { // perhaps in the commit
@@ -307,7 +307,7 @@ func (s *Store) Do(ctx context.Context, decide func(earshot.View) ([]earshot.Eve
 		}
 	}
 	if err != nil {
-		s.others.failed(fresh)
+		s.peers.failed(fresh)
 		return nil, err
 	}
 	if s.meter != nil {

@@ -3,7 +3,7 @@
 // Whoever dials asks under the listener's subject, with a random name, for which each side has a
 // subject of its own below that one. Every message is numbered, so that one that is lost ends the
 // connection, and says how much of what came has been read: the window keeps what is under way far
-// below [bus.MaxPending]. Each side says every second that it is there.
+// below [bus.MaxPending]. Each side says twice a second that it is there.
 //
 // Who may send to whom is a matter of the bus and its rights: nothing here is encrypted or signed.
 package stream

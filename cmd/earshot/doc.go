@@ -248,8 +248,9 @@
 // [earshot/satellite/pairing] knows who is paired, in a file of [earshot/internal/keyfile], as
 // tokens are. Several daemons can share one database and the rooms: [earshot/cluster] says by leases
 // who has which, daemon/cluster.go runs them, and daemon/follow.go has what is in memory follow what the others
-// put on record; [earshot/internal/testkit/history] checks what clients saw of them. Tests of all this cut and delay
-// a network of [earshot/internal/testkit/netlab].
+// put on record. A request for a room elsewhere goes to its daemon by [earshot/bus/stream]; see
+// server/relay.go. [earshot/internal/testkit/history] checks what clients saw of them. Tests of all this
+// cut and delay a network of [earshot/internal/testkit/netlab].
 //
 // # The whole
 //

@@ -29,8 +29,8 @@ const (
 	fencedState = "EF001"
 )
 
-// others is what a store knows of other daemons that write to its database. Nil knows none.
-type others struct {
+// peers is what a store knows of other daemons that write to its database. Nil knows none.
+type peers struct {
 	fence func(ctx context.Context, tx *sql.Tx, room earshot.RoomID) error
 	key   string // of this store, in what it tells
 
@@ -41,19 +41,19 @@ type others struct {
 	wake      chan struct{}
 }
 
-func newOthers(fence func(context.Context, *sql.Tx, earshot.RoomID) error) *others {
-	return &others{fence: fence, key: rand.Text(), own: make(map[earshot.EventID]struct{}), moved: make(chan struct{}), wake: make(chan struct{}, 1)}
+func newPeers(fence func(context.Context, *sql.Tx, earshot.RoomID) error) *peers {
+	return &peers{fence: fence, key: rand.Text(), own: make(map[earshot.EventID]struct{}), moved: make(chan struct{}), wake: make(chan struct{}, 1)}
 }
 
 // hold waits until no other daemon is bringing the tables up to date. The connection keeps the lock until
 // begin.
-func (o *others) hold(ctx context.Context, db *sql.DB) error {
+func (o *peers) hold(ctx context.Context, db *sql.DB) error {
 	_, err := db.ExecContext(ctx, "SELECT pg_advisory_lock(?)", int64(orderKey))
 	return err
 }
 
 // begin lets the others go on, and notes up to where the journal is known.
-func (o *others) begin(ctx context.Context, db *sql.DB) error {
+func (o *peers) begin(ctx context.Context, db *sql.DB) error {
 	err := db.QueryRowContext(ctx, "SELECT coalesce(max(sequence), 0) FROM journal").Scan(&o.delivered)
 	if err == nil {
 		_, err = db.ExecContext(ctx, "SELECT pg_advisory_unlock(?)", int64(orderKey))
@@ -69,7 +69,7 @@ func (s *Store) beginShared(ctx context.Context, tx *sql.Tx) error {
 }
 
 // end tells the others that there is something new.
-func (o *others) end(ctx context.Context, tx *sql.Tx, changed bool) error {
+func (o *peers) end(ctx context.Context, tx *sql.Tx, changed bool) error {
 	if !changed {
 		return nil
 	}
@@ -84,7 +84,7 @@ func common(e earshot.Event) bool {
 }
 
 // check has a transaction fail unless the rooms of some events are this daemon's.
-func (o *others) check(ctx context.Context, tx *sql.Tx, events []earshot.Event) error {
+func (o *peers) check(ctx context.Context, tx *sql.Tx, events []earshot.Event) error {
 	var checked []earshot.RoomID
 	for _, e := range events {
 		if common(e) || slices.Contains(checked, e.Room) {
@@ -99,7 +99,7 @@ func (o *others) check(ctx context.Context, tx *sql.Tx, events []earshot.Event) 
 }
 
 // adds notes events that are about to be committed here.
-func (o *others) adds(events []earshot.Event) {
+func (o *peers) adds(events []earshot.Event) {
 	if o == nil {
 		return
 	}
@@ -111,7 +111,7 @@ func (o *others) adds(events []earshot.Event) {
 }
 
 // failed notes that events were not committed.
-func (o *others) failed(events []earshot.Event) {
+func (o *peers) failed(events []earshot.Event) {
 	if o == nil {
 		return
 	}
@@ -123,7 +123,7 @@ func (o *others) failed(events []earshot.Event) {
 }
 
 // tell tells the others what a transaction erases.
-func (o *others) tell(ctx context.Context, tx *sql.Tx, gone []SelectedEvent) error {
+func (o *peers) tell(ctx context.Context, tx *sql.Tx, gone []SelectedEvent) error {
 	if o == nil {
 		return nil
 	}
@@ -139,9 +139,9 @@ func (o *others) tell(ctx context.Context, tx *sql.Tx, gone []SelectedEvent) err
 	return nil
 }
 
-// AwaitOthers returns when all was delivered that was committed before the call, or ctx ends.
-func (s *Store) AwaitOthers(ctx context.Context) error {
-	if s.others == nil {
+// CatchUp returns when all was delivered that was committed before the call, or ctx ends.
+func (s *Store) CatchUp(ctx context.Context) error {
+	if s.peers == nil {
 		return nil
 	}
 	var last int64
@@ -149,14 +149,14 @@ func (s *Store) AwaitOthers(ctx context.Context) error {
 		return v.QueryRowContext(ctx, "SELECT coalesce(max(sequence), 0) FROM journal").Scan(&last)
 	})
 	for err == nil {
-		s.others.mu.Lock()
-		delivered, moved := s.others.delivered, s.others.moved
-		s.others.mu.Unlock()
+		s.peers.mu.Lock()
+		delivered, moved := s.peers.delivered, s.peers.moved
+		s.peers.mu.Unlock()
 		if delivered >= last {
 			return nil
 		}
 		select {
-		case s.others.wake <- struct{}{}:
+		case s.peers.wake <- struct{}{}:
 		default:
 		}
 		select {
@@ -173,7 +173,7 @@ func (s *Store) AwaitOthers(ctx context.Context) error {
 // may come, too. nil IDs say that something may have been erased unnoticed, while the database was away.
 // Without other daemons it only waits. It is called once; take and erased are called from one goroutine.
 func (s *Store) Follow(ctx context.Context, take func([]earshot.Event), erased func([]earshot.EventID)) {
-	if s.others == nil {
+	if s.peers == nil {
 		<-ctx.Done()
 		return
 	}
@@ -185,11 +185,11 @@ func (s *Store) Follow(ctx context.Context, take func([]earshot.Event), erased f
 		select {
 		case <-ctx.Done():
 			return
-		case <-s.others.wake:
+		case <-s.peers.wake:
 		case payload := <-heard:
 			key, rest, named := strings.Cut(payload, " ")
 			switch {
-			case key == s.others.key:
+			case key == s.peers.key:
 				continue
 			case payload == missed:
 				erased(nil)
@@ -231,7 +231,7 @@ func (s *Store) listen(ctx context.Context, heard chan<- string) {
 
 // deliver delivers what is new.
 func (s *Store) deliver(ctx context.Context, take func([]earshot.Event)) error {
-	o := s.others
+	o := s.peers
 	for {
 		rows, err := journal.After(ctx, s.archive.db(), o.delivered) // which only this goroutine changes
 		if err != nil || len(rows) == 0 {

@@ -110,7 +110,7 @@ func TestSeveralWriters(t *testing.T) {
 	}
 	testkit.Finish(t, testkit.Patience, "all is written", writing.Wait)
 	for i, d := range all {
-		must(t, d.AwaitOthers(t.Context()))
+		must(t, d.CatchUp(t.Context()))
 		d.look(func() {
 			if len(d.taken) != (daemons-1)*each {
 				t.Errorf("daemon %d has learnt of %d events", i, len(d.taken))
@@ -224,7 +224,7 @@ func TestSharedLost(t *testing.T) {
 	}
 	testkit.Finish(t, testkit.Patience, "all is written", writing.Wait)
 	for _, d := range []*sharer{a, b} {
-		must(t, d.AwaitOthers(t.Context()))
+		must(t, d.CatchUp(t.Context()))
 		d.look(func() {
 			if len(d.taken) != each {
 				t.Errorf("it has learnt of %d events", len(d.taken))
