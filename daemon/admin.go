@@ -46,8 +46,8 @@ func (h backend) Order(ctx context.Context, by participants.Participant, o agent
 // states returns a function that tells whether an agent is active in any room.
 func (d *Daemon) states() func(earshot.ParticipantID) string {
 	active := make(map[earshot.ParticipantID]bool)
-	for _, r := range d.rooms.now() {
-		for _, s := range r.State(earshot.Audience{}).Agents {
+	for _, r := range d.rooms.Now() {
+		for _, s := range r.Room.State(earshot.Audience{}).Agents {
 			active[s.ID] = active[s.ID] || s.State == api.Active
 		}
 	}
@@ -80,9 +80,9 @@ func (d *Daemon) announce(by earshot.ParticipantID, act earshot.Act, r agents.Re
 		At: time.Now(), Author: by, Visibility: earshot.Visibility{Scope: earshot.System},
 		Body: earshot.Agent{Act: act, ID: r.ID, Path: r.Path, User: r.User, PathKind: r.Kind},
 	}
-	for _, there := range d.rooms.now() {
-		if slices.ContainsFunc(in, func(a agents.Record) bool { return a.SitsIn(there.is.ID) }) {
-			there.Announce(e)
+	for _, there := range d.rooms.Now() {
+		if slices.ContainsFunc(in, func(a agents.Record) bool { return a.SitsIn(there.Is.ID) }) {
+			there.Room.Announce(e)
 		}
 	}
 }
@@ -90,8 +90,8 @@ func (d *Daemon) announce(by earshot.ParticipantID, act earshot.Act, r agents.Re
 // openVoices opens the registry of voices.
 func (d *Daemon) openVoices(ctx context.Context) error {
 	d.voices = &admin.Voices{People: d.people, Account: d.options.Account, Owner: d.owner, Log: d.log, Changed: func(c speakers.Change) {
-		for _, r := range d.rooms.now() {
-			r.ApplyVoiceChange(c)
+		for _, r := range d.rooms.Now() {
+			r.Room.ApplyVoiceChange(c)
 		}
 	}}
 	c := d.Config().Speakers
@@ -125,8 +125,8 @@ func (d *Daemon) scrub() diagnosis.Redactor {
 			names = append(names, h.ID)
 		}
 	}
-	for _, r := range d.rooms.now() {
-		names = append(names, string(r.is.ID), r.is.Name)
+	for _, r := range d.rooms.Now() {
+		names = append(names, string(r.Is.ID), r.Is.Name)
 	}
 	return diagnosis.NewRedactor(append(names, d.agents.Former()...)...)
 }
@@ -139,12 +139,12 @@ func (h backend) Diagnose(ctx context.Context, e api.DiagnosisRequest) (api.Diag
 	is := h.Ready(ctx)
 	d.Ready = &is
 	d.Parts = h.daemon.health.List()
-	for _, r := range h.daemon.rooms.now() {
-		is := r.State(h.daemon.Audience())
+	for _, r := range h.daemon.rooms.Now() {
+		is := r.Room.State(h.daemon.Audience())
 		d.Rooms = append(d.Rooms, api.RoomCounts{
 			Mode: string(is.Mode), People: len(is.Here), Agents: len(is.Agents), Outlets: len(is.Outlets), Waiting: is.Waiting, Dropped: is.Dropped, Faults: diagnosis.FaultKeys(is),
 		})
-		for _, l := range r.Latencies() {
+		for _, l := range r.Room.Latencies() {
 			l.Turn, l.Agent, l.About = "", "", ""
 			d.Turns = append(d.Turns, l)
 		}

@@ -5,6 +5,7 @@ import (
 
 	"earshot"
 	"earshot/config"
+	"earshot/daemon/section"
 	"earshot/internal/probe"
 	"earshot/server/audit"
 )
@@ -18,9 +19,9 @@ func (d *Daemon) InstallAPI(ctx context.Context) ([]probe.Finding, error) {
 	}
 	d.reloads.done, d.server.Audit = audits, audits.Write
 	err = d.port.Open(ctx)
-	d.install(ctx, &section{name: apiSection, build: func(context.Context) sectionBuild {
+	d.sections.Install(ctx, &section.Section{Name: apiSection, Build: func(context.Context) section.Build {
 		d.port.Set(d.Config().Server) // it continues with those settings
-		return sectionBuild{parts: []part{{name: probe.APIPart, run: d.port.Run, lost: err != nil, as: probe.APIPart}}}
+		return section.Build{Parts: []section.Part{{Name: probe.APIPart, Run: d.port.Run, Lost: err != nil, Key: probe.APIPart}}}
 	}})
 	if err != nil {
 		f := probe.Finding{Thing: probe.APIPart}

@@ -55,11 +55,11 @@ func (h backend) vouch(ctx context.Context, c server.Claim) (server.Principal, e
 func (h backend) Join(s participants.Session, o earshot.Outlet, a earshot.Audience) (handle func() earshot.Handle, leave func()) {
 	h.daemon.people.Attach(s)
 	handle, leave = func() earshot.Handle { return h.daemon.people.Handle(s.ID) }, func() { h.daemon.people.Detach(s.ID) }
-	r, ok := h.daemon.rooms.find(s.Room)
+	r, ok := h.daemon.rooms.Find(s.Room)
 	if o == nil || !ok { // nothing comes out of a room that does not exist
 		return handle, leave
 	}
-	exit := r.Enter(o, a)
+	exit := r.Room.Enter(o, a)
 	return handle, func() {
 		exit()
 		h.daemon.people.Detach(s.ID)
@@ -86,11 +86,11 @@ func (h backend) Hold(ctx context.Context, by server.Principal) (release func(),
 			return nil, fmt.Errorf("%s: %s\n  → %s", is.Thing, is.Text, cmp.Or(is.Cure, "earshot doctor"))
 		}
 	}
-	r, here := h.daemon.rooms.find(earshot.Desk)
+	r, here := h.daemon.rooms.Find(earshot.Desk)
 	if !here {
 		return nil, h.daemon.noRoom(earshot.Desk)
 	}
-	return r.Hold(ctx, by.ID)
+	return r.Room.Hold(ctx, by.ID)
 }
 
 // Events implements [server.Journal].
@@ -103,15 +103,15 @@ func (h backend) Grown() <-chan struct{} { return h.daemon.store.Grown() }
 
 // State implements [server.Backend].
 func (h backend) State(ctx context.Context, p server.Principal) (api.Status, error) {
-	r, ok := h.daemon.rooms.find(p.Audience.Room)
+	r, ok := h.daemon.rooms.Find(p.Audience.Room)
 	if !ok {
 		return api.Status{}, h.daemon.noRoom(p.Audience.Room)
 	}
 	s := api.Status{
-		RoomState: r.State(p.Audience), You: p.Participant, Known: h.daemon.people.Known(),
+		RoomState: r.Room.State(p.Audience), You: p.Participant, Known: h.daemon.people.Known(),
 		API: h.daemon.port.URL(), Strangers: h.daemon.Config().ExternalActors.AllowDynamicCreation, Anonymous: h.daemon.Config().ExternalActors.AllowAnonymous,
 		Rests: h.daemon.restReason(), Underway: h.underway(), Work: h.daemon.work(ctx, p.Audience),
-		Keeps: h.daemon.Config().Store.Retention.String(), Permits: config.Permitted(h.daemon.Config()), Commands: r.Commands().Names(p.Participant),
+		Keeps: h.daemon.Config().Store.Retention.String(), Permits: config.Permitted(h.daemon.Config()), Commands: r.Room.Commands().Names(p.Participant),
 	}
 	for _, e := range h.daemon.cameras.List() {
 		s.Cameras = append(s.Cameras, cameras.InfoOf(h.cameraView(e), e.Running()))
@@ -130,12 +130,12 @@ func (h backend) State(ctx context.Context, p server.Principal) (api.Status, err
 
 // Live implements [server.Backend].
 func (h backend) Live(_ context.Context, p server.Principal) (api.LiveView, <-chan struct{}, error) {
-	r, ok := h.daemon.rooms.find(p.Audience.Room)
+	r, ok := h.daemon.rooms.Find(p.Audience.Room)
 	if !ok {
 		return api.LiveView{}, nil, h.daemon.noRoom(p.Audience.Room)
 	}
-	changed := r.Changed() // before looking, so that no change is missed in between
-	v := api.LiveView{Snapshot: r.Snapshot(p.Audience), You: p.Participant}
+	changed := r.Room.Changed() // before looking, so that no change is missed in between
+	v := api.LiveView{Snapshot: r.Room.Snapshot(p.Audience), You: p.Participant}
 	v.At = time.Time{} // the server sets the time
 	for _, e := range h.daemon.cameras.List() {
 		v.Cameras = append(v.Cameras, cameras.InfoOf(h.cameraView(e), e.Running()))
@@ -145,11 +145,11 @@ func (h backend) Live(_ context.Context, p server.Principal) (api.LiveView, <-ch
 
 // Interim implements [server.Journal].
 func (h backend) Interim(a earshot.Audience) ([]earshot.Event, <-chan struct{}) {
-	r, ok := h.daemon.rooms.find(a.Room)
+	r, ok := h.daemon.rooms.Find(a.Room)
 	if !ok {
 		return nil, nil
 	}
-	return r.Interim(a)
+	return r.Room.Interim(a)
 }
 
 // Past implements [server.Journal].
@@ -189,12 +189,12 @@ func (h backend) Decisions(ctx context.Context, a earshot.Audience, agent string
 
 // Context implements [server.Backend].
 func (h backend) Context(_ context.Context, p server.Principal) ([]api.SceneEntry, error) {
-	r, ok := h.daemon.rooms.find(p.Audience.Room)
+	r, ok := h.daemon.rooms.Find(p.Audience.Room)
 	if !ok {
 		return nil, h.daemon.noRoom(p.Audience.Room)
 	}
 	now, all := time.Now(), []api.SceneEntry{}
-	for _, i := range r.Going(p.Audience) {
+	for _, i := range r.Room.Going(p.Audience) {
 		all = append(all, sceneEntryOf(i, now, h.daemon.people.Name))
 	}
 	return all, nil
@@ -218,22 +218,22 @@ func sceneEntryOf(i scene.Item, now time.Time, name func(earshot.ParticipantID) 
 
 // Do implements [server.Backend].
 func (h backend) Do(ctx context.Context, e earshot.Event) (string, error) {
-	r, ok := h.daemon.rooms.find(e.Room)
+	r, ok := h.daemon.rooms.Find(e.Room)
 	if !ok {
 		return "", h.daemon.noRoom(e.Room)
 	}
 	c, is := e.Body.(earshot.Command)
 	if is && !strings.EqualFold(c.Name, earshot.PostTo) { // which is a message
-		answer, err := r.Do(ctx, e)
+		answer, err := r.Room.Do(ctx, e)
 		return answer, moved(err)
 	}
-	err := r.Admit(ctx, e)
+	err := r.Room.Admit(ctx, e)
 	if err == nil {
 		if is {
 			_, text := addressing.CutAddress(c.Args)
 			e.Body = earshot.Message{Text: text}
 		}
-		err = r.Holds(ctx, e)
+		err = r.Room.Holds(ctx, e)
 	}
 	switch {
 	case errors.Is(err, room.ErrTaken) || errors.Is(err, store.ErrTaken):
@@ -241,7 +241,7 @@ func (h backend) Do(ctx context.Context, e earshot.Event) (string, error) {
 	case err != nil:
 		return "", moved(err)
 	}
-	return r.Advice(e.ID), nil
+	return r.Room.Advice(e.ID), nil
 }
 
 // SceneEntryText describes an entry for people, as /context does.

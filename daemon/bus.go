@@ -13,9 +13,11 @@ import (
 	"earshot/bus/nats"
 	"earshot/bus/natsserver"
 	"earshot/config"
+	"earshot/daemon/section"
 	"earshot/internal/field"
 	"earshot/internal/helper"
 	"earshot/internal/probe"
+	"earshot/internal/wait"
 	"earshot/satellite/pairing"
 )
 
@@ -24,7 +26,7 @@ import (
 type busLink struct {
 	daemon *Daemon
 	made   *bus.Config // what the parts are made of; nil without a bus
-	is     sectionBuild
+	is     section.Build
 
 	mu      sync.Mutex
 	server  *natsserver.Server // nil if there are servers already
@@ -36,7 +38,7 @@ type busLink struct {
 // installBus gives the daemon its bus, if there is to be one.
 func (d *Daemon) installBus(ctx context.Context) {
 	d.bus.daemon, d.bus.conn, d.bus.changed = d, d.options.bus, make(chan struct{})
-	d.show(d.install(ctx, &section{name: busSection, outlasts: true, build: d.bus.build}))
+	d.show(d.sections.Install(ctx, &section.Section{Name: busSection, Outlasts: true, Build: d.bus.build}))
 }
 
 // BusCertificate returns the certificate of the bus of a configuration. It is made when it is needed
@@ -46,12 +48,12 @@ func BusCertificate(cfg *config.Config) (natsserver.Certificate, error) {
 }
 
 // build returns the parts of the bus. Unless its configuration has changed, they go on.
-func (b *busLink) build(context.Context) sectionBuild {
+func (b *busLink) build(context.Context) section.Build {
 	cfg := b.daemon.Config()
 	if b.made != nil && reflect.DeepEqual(*b.made, cfg.Bus) {
 		return b.is
 	}
-	b.made, b.is = nil, sectionBuild{}
+	b.made, b.is = nil, section.Build{}
 	b.mu.Lock()
 	b.server = nil
 	b.mu.Unlock()
@@ -59,7 +61,7 @@ func (b *busLink) build(context.Context) sectionBuild {
 		return b.is
 	}
 	if err := b.open(cfg); err != nil {
-		return sectionBuild{findings: []probe.Finding{busFault("bus", err)}}
+		return section.Build{Findings: []probe.Finding{busFault("bus", err)}}
 	}
 	b.made = new(cfg.Bus)
 	return b.is
@@ -88,9 +90,9 @@ func (b *busLink) open(cfg *config.Config) error {
 			c.Cluster = &natsserver.Cluster{Name: "earshot", Listen: at.Listen, Servers: at.Servers, Certificates: connection.Certificates}
 		}
 		server = natsserver.New(helper.NewDialer(d.log, helper.BusProgram), c)
-		b.is.parts = append(b.is.parts, part{name: "bus", run: server.Run, as: cfg.Bus})
+		b.is.Parts = append(b.is.Parts, section.Part{Name: "bus", Run: server.Run, Key: cfg.Bus})
 	}
-	b.is.parts = append(b.is.parts, part{name: "connection with the bus", run: func(ctx context.Context) error { return b.connect(ctx, server, connection) }, as: cfg.Bus})
+	b.is.Parts = append(b.is.Parts, section.Part{Name: "connection with the bus", Run: func(ctx context.Context) error { return b.connect(ctx, server, connection) }, Key: cfg.Bus})
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.server = server; server != nil {
@@ -166,7 +168,7 @@ func (b *busLink) keep(ctx context.Context, failed string, run func(context.Cont
 	for ctx.Err() == nil {
 		if err := b.use(ctx, run); err != nil {
 			b.daemon.log.Warn(failed, "err", err)
-			pause(ctx, retryCluster)
+			wait.For(ctx, retryCluster)
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"earshot"
 	"earshot/api"
 	"earshot/daemon/cameras"
+	"earshot/daemon/section"
 	"earshot/internal/probe"
 	"earshot/internal/redact"
 	"earshot/internal/supervise"
@@ -17,8 +18,8 @@ import (
 
 // buildCameras returns the cameras that looks found. A missing one may still come; an unchanged
 // one goes on.
-func (d *Daemon) buildCameras(looks []probe.Finding) sectionBuild {
-	is := sectionBuild{findings: looks}
+func (d *Daemon) buildCameras(looks []probe.Finding) section.Build {
+	is := section.Build{Findings: looks}
 	hidden := redact.ForSources(sources(d.Config().Providers.Webcam)...)
 	var all []*cameras.Camera
 	for i, c := range d.Config().Providers.Webcam.List() {
@@ -29,15 +30,15 @@ func (d *Daemon) buildCameras(looks []probe.Finding) sectionBuild {
 		if was := d.cameras.Find(c.Name); was != nil && reflect.DeepEqual(was.Config, c) {
 			e = was
 		}
-		all, is.parts = append(all, e), append(is.parts, p)
+		all, is.Parts = append(all, e), append(is.Parts, p)
 	}
-	is.started = func() { d.cameras.Replace(all) }
+	is.Started = func() { d.cameras.Replace(all) }
 	return is
 }
 
 // InstallCameras looks for the configured cameras, and gives them to the daemon.
 func (d *Daemon) InstallCameras(ctx context.Context) []probe.Finding {
-	return d.show(d.install(ctx, &section{name: camerasSection, atDesk: true, build: func(ctx context.Context) sectionBuild { return d.buildCameras(probe.Cameras(ctx, d.Config())) }}))
+	return d.show(d.sections.Install(ctx, &section.Section{Name: camerasSection, AtDesk: true, Build: func(ctx context.Context) section.Build { return d.buildCameras(probe.Cameras(ctx, d.Config())) }}))
 }
 
 // ExpectCameras records which cameras are configured, before [Daemon.InstallCameras] has looked
@@ -52,13 +53,13 @@ func sources(c webcam.Config) (all []string) {
 }
 
 // newCamera returns a camera, and the part that watches through it.
-func (d *Daemon) newCamera(c webcam.Camera, hidden redact.SourceRedactor, lost bool) (*cameras.Camera, part) {
+func (d *Daemon) newCamera(c webcam.Camera, hidden redact.SourceRedactor, lost bool) (*cameras.Camera, section.Part) {
 	there := new(supervise.Pulse)
 	e, sense := cameras.New(c, hidden, d.log, d.report, d.countDrops("webcam"), there.Beat)
 	e.AnnounceHours(func(text string) { d.deskRoom().Mention(text) }, probe.Closed(earshot.Live, c.Hours, time.Now()) != "")
-	return e, part{
-		name: earshot.CameraCalled(c.Name), modes: earshot.Mode.Watches, lost: lost, pulse: there, as: c,
-		run: func(ctx context.Context) error { return sense.Run(ctx, e.Observe(d.Admit)) },
+	return e, section.Part{
+		Name: earshot.CameraCalled(c.Name), Modes: earshot.Mode.Watches, Lost: lost, Pulse: there, Key: c,
+		Run: func(ctx context.Context) error { return sense.Run(ctx, e.Observe(d.Admit)) },
 	}
 }
 

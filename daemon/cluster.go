@@ -19,9 +19,11 @@ import (
 	"earshot/cluster"
 	"earshot/config"
 	"earshot/daemon/access"
+	"earshot/daemon/roomset"
 	"earshot/executive"
 	"earshot/executive/room"
 	"earshot/internal/metrics"
+	"earshot/internal/wait"
 	"earshot/satellite/pairing"
 	"earshot/store"
 	"earshot/store/postgres"
@@ -84,21 +86,21 @@ func (d *Daemon) openCluster(ctx context.Context) error {
 	}
 	c.counts = d.counts.Cluster(func() float64 { return float64(len(leases.Held())) }, func() float64 { return float64(len(c.member.Members())) })
 	c.member = cluster.Member{Leases: leases, Build: d.options.Version, Log: d.log, Status: c.status, Serve: c.serve, TakenOver: c.counts.TakenOver}
-	d.cluster, d.server.Relay = c, c.relay()
+	d.cluster, d.server.Relay, d.sections.DeskHere = c, c.relay(), c.deskMode
 	d.server.Daemons = func() int { return int(c.present.Load()) }
 	return nil
 }
 
 // hasDesk reports whether this daemon does what is done once for all, as the one that has the desk does.
 func (d *Daemon) hasDesk() bool {
-	_, here := d.rooms.now().find(earshot.Desk)
+	_, here := d.rooms.Now().Find(earshot.Desk)
 	return here || d.cluster == nil
 }
 
 // deskRoom returns the room of this machine. While another daemon has it, that is one that does nothing:
 // what is reported there goes to the log.
 func (d *Daemon) deskRoom() *room.Room {
-	if c, here := d.rooms.now().find(earshot.Desk); here {
+	if c, here := d.rooms.Now().Find(earshot.Desk); here {
 		return c.Room
 	}
 	return d.desk
@@ -106,7 +108,7 @@ func (d *Daemon) deskRoom() *room.Room {
 
 // listRooms returns the rooms that there are, here and at other daemons, the desk first.
 func (d *Daemon) listRooms() []executive.Room {
-	here := d.rooms.list()
+	here := d.rooms.List()
 	if d.cluster == nil {
 		return here
 	}
@@ -147,13 +149,6 @@ func (c *clusterMember) run(ctx context.Context) {
 		c.member.Bus = b
 		return c.member.Run(ctx)
 	})
-}
-
-func pause(ctx context.Context, d time.Duration) {
-	select {
-	case <-time.After(d):
-	case <-ctx.Done():
-	}
 }
 
 // status implements [cluster.Member.Status].
@@ -216,15 +211,15 @@ func (c *clusterMember) open(ctx context.Context, is executive.Room) (r roomEntr
 		return r, fmt.Errorf("opening the room of %s: %w", is.Name, err)
 	}
 	open := false
-	await(ctx, longestRest, func() bool {
-		r, open = c.daemon.rooms.find(is.ID)
+	wait.Until(ctx, longestRest, func() bool {
+		r, open = c.daemon.rooms.Find(is.ID)
 		return open
 	})
 	if !open {
 		return r, fmt.Errorf("opening the room of %s: it does not begin", is.Name)
 	}
-	r.is.Name = is.Name
-	c.daemon.rooms.update(r.is)
+	r.Is.Name = is.Name
+	c.daemon.rooms.Update(r.Is)
 	return r, nil
 }
 
@@ -266,29 +261,28 @@ func (c *clusterMember) serve(ctx context.Context, lease *cluster.Lease) {
 	if is.ID == earshot.Desk {
 		err = d.takeDesk(ctx)
 	}
-	if err == nil && !await(ctx, retryCluster, func() bool { return len(d.agents.In(is.ID)) > 0 }) {
+	if err == nil && !wait.Until(ctx, retryCluster, func() bool { return len(d.agents.In(is.ID)) > 0 }) {
 		err = errors.New("whoever has the desk has not made the agents yet")
 	}
 	if err == nil {
 		r, err = d.newRoomEntry(ctx, is, leasedJournal{d.store, lease, func() { end(cluster.ErrLost) }, c.counts.Fenced})
 	}
 	if err == nil {
-		r.roomRun = &roomRun{opened: !configured, shut: make(chan struct{})}
-		r.touch()
-		err = d.rooms.add(r)
+		r.Run = roomset.NewRun(!configured)
+		err = d.rooms.Add(r)
 	}
 	if err != nil {
 		if ctx.Err() == nil {
 			d.log.Error("a room cannot begin here", "room", lease.Room, "err", err)
 		}
-		pause(ctx, retryCluster)
+		wait.For(ctx, retryCluster)
 		return
 	}
 	d.log.Info("a room is here now", "room", lease.Room, "fence", lease.Fence)
 	d.tasks.Wake()
 	d.schedules.Wake()
-	d.rebuild(satellitesSection) // which join where their room is
-	defer d.rebuild(satellitesSection)
+	d.sections.Rebuild(satellitesSection) // which join where their room is
+	defer d.sections.Rebuild(satellitesSection)
 	if is.ID == earshot.Desk {
 		moveFaults(d.desk, r.Room, d.Audience())
 		c.deskMoved()
@@ -296,20 +290,20 @@ func (c *clusterMember) serve(ctx context.Context, lease *cluster.Lease) {
 	}
 	select {
 	case <-ctx.Done():
-	case <-r.shut():
+	case <-r.Shut():
 	}
 	switch cause := context.Cause(ctx); {
 	case cause == nil: // it was closed
 	case errors.Is(cause, cluster.ErrLost):
 		c.counts.LeaseLost()
-		d.rooms.remove(r)
+		d.rooms.Remove(r)
 	case errors.Is(cause, cluster.ErrHandover) || !c.ending(): // another has it next, or the bus is another
-		await(context.WithoutCancel(ctx), longestHandover, func() bool { return r.Still() || !lease.Valid() || c.ending() })
-		r.Leave()
-		await(context.WithoutCancel(ctx), lastWords, func() bool { return !r.Speaking() || !lease.Valid() })
-		d.rooms.remove(r)
+		wait.Until(context.WithoutCancel(ctx), longestHandover, func() bool { return r.Room.Still() || !lease.Valid() || c.ending() })
+		r.Room.Leave()
+		wait.Until(context.WithoutCancel(ctx), roomset.LastWords, func() bool { return !r.Room.Speaking() || !lease.Valid() })
+		d.rooms.Remove(r)
 	default: // all rooms end together
-		<-r.shut()
+		<-r.Shut()
 	}
 	if is.ID == earshot.Desk {
 		moveFaults(r.Room, d.desk, d.Audience())

@@ -13,6 +13,7 @@ import (
 	"earshot/api"
 	"earshot/cluster"
 	"earshot/executive"
+	"earshot/internal/wait"
 	"earshot/server/wire"
 )
 
@@ -32,7 +33,7 @@ var (
 // watch reports the problems of the member as they come and go, until ctx ends.
 func (c *clusterMember) watch(ctx context.Context) {
 	company := time.Now()
-	for pause(ctx, 2*cluster.TTL); ctx.Err() == nil; pause(ctx, cluster.Every) { // who starts has heard of nobody yet
+	for wait.For(ctx, 2*cluster.TTL); ctx.Err() == nil; wait.For(ctx, cluster.Every) { // who starts has heard of nobody yet
 		is := c.member.Condition()
 		if len(c.member.Members()) > 1 || !is.Bus {
 			company = time.Now()

@@ -21,6 +21,7 @@ import (
 	"earshot/bus"
 	"earshot/cluster"
 	"earshot/config"
+	"earshot/daemon/section"
 	"earshot/executive"
 	"earshot/internal/field"
 	"earshot/internal/testkit"
@@ -182,7 +183,7 @@ func (h *sharedHouse) join(name string) *sharer {
 	if s.Daemon, err = Open(h.t.Context(), cfg, Options{Account: earshot.Handle{Provider: "console", ID: fmt.Sprint("uid", os.Getuid())}, Name: "ann", Log: slog.New(slog.NewTextHandler(h.t.Output(), nil)).With("daemon", name), bus: &s.line}); err != nil {
 		h.t.Fatal(err)
 	}
-	s.install(h.t.Context(), &section{name: "device", atDesk: true, is: sectionBuild{parts: []part{{name: "device", run: func(ctx context.Context) error {
+	s.sections.Install(h.t.Context(), &section.Section{Name: "device", AtDesk: true, Is: section.Build{Parts: []section.Part{{Name: "device", Run: func(ctx context.Context) error {
 		s.atDesk.Store(true)
 		defer s.atDesk.Store(false)
 		<-ctx.Done()
@@ -237,18 +238,18 @@ func (s *sharer) kill() {
 // owns waits until a daemon runs all rooms.
 func (s *sharer) owns() {
 	s.t.Helper()
-	testkit.Await(s.t, testkit.Patience, "a daemon has all rooms", func() bool { return len(s.rooms.now()) == 3 })
+	testkit.Await(s.t, testkit.Patience, "a daemon has all rooms", func() bool { return len(s.rooms.Now()) == 3 })
 }
 
 // enters has somebody read what is said in the kitchen, until they leave.
 func (s *sharer) enters(every time.Duration) (v *testkit.Voice, leave func()) {
 	s.t.Helper()
-	r, here := s.rooms.find("kitchen")
+	r, here := s.rooms.Find("kitchen")
 	if !here {
 		s.t.Fatal("the kitchen is not here")
 	}
 	v = &testkit.Voice{Called: "console", Every: every}
-	return v, r.Enter(v, earshot.Audience{Room: "kitchen", Members: []earshot.ParticipantID{s.owner.ID}})
+	return v, r.Room.Enter(v, earshot.Audience{Room: "kitchen", Members: []earshot.ParticipantID{s.owner.ID}})
 }
 
 // comes has whoever asks in the kitchen come there and read, until they leave.
@@ -326,8 +327,8 @@ func TestCluster(t *testing.T) {
 	}
 	elsewhere := func(t *testing.T, s *sharer) {
 		t.Helper()
-		if err := s.asks("how is it?"); err == nil || s.hasDesk() || len(s.rooms.now()) > 0 {
-			t.Errorf("it is asked where the room is not: %v; home: %v, rooms: %d", err, s.hasDesk(), len(s.rooms.now()))
+		if err := s.asks("how is it?"); err == nil || s.hasDesk() || len(s.rooms.Now()) > 0 {
+			t.Errorf("it is asked where the room is not: %v; home: %v, rooms: %d", err, s.hasDesk(), len(s.rooms.Now()))
 		}
 		if _, err := s.store.Append(t.Context(), earshot.Event{ID: s.id(), At: time.Now(), Room: "kitchen", From: s.options.Account, Author: participants.Owner, Visibility: earshot.Visibility{Scope: earshot.Public}, Body: earshot.Message{Text: "too late"}}); err == nil {
 			t.Error("something is put on record where the room is not")
@@ -392,8 +393,8 @@ func TestCluster(t *testing.T) {
 		if err := a.asks("how is it?"); err != nil {
 			t.Fatal(err)
 		}
-		r, _ := a.rooms.find("kitchen")
-		testkit.Await(t, testkit.Patience, "the answer begins", r.Speaking)
+		r, _ := a.rooms.Find("kitchen")
+		testkit.Await(t, testkit.Patience, "the answer begins", r.Room.Speaking)
 		a.end()
 		b.owns()
 		_, leave := b.comes()
@@ -477,12 +478,12 @@ func TestCluster(t *testing.T) {
 		next := *a.Config()
 		next.Rooms = append(slices.Clone(next.Rooms), executive.Room{ID: "attic"})
 		a.current.Store(&next) // as a reload does
-		testkit.Await(t, testkit.Patience, "a new room is open", func() bool { _, here := a.rooms.find("attic"); return here })
+		testkit.Await(t, testkit.Patience, "a new room is open", func() bool { _, here := a.rooms.Find("attic"); return here })
 
 		channel := executive.Room{ID: "discord-12345678901234567", Name: "general"}
 		r, err := a.openRoom(t.Context(), channel)
-		if err != nil || r.is.Name != "general" || !r.opened || a.cluster.member.Lease(string(channel.ID)) == nil {
-			t.Fatalf("a channel is opened: %+v, %v", r.is, err)
+		if err != nil || r.Is.Name != "general" || !r.Opened || a.cluster.member.Lease(string(channel.ID)) == nil {
+			t.Fatalf("a channel is opened: %+v, %v", r.Is, err)
 		}
 		testkit.Await(t, testkit.Patience, "the other knows who has the channel", func() bool {
 			id, here := b.cluster.member.Owner(string(channel.ID))
@@ -491,7 +492,7 @@ func TestCluster(t *testing.T) {
 		if _, err := b.openRoom(t.Context(), channel); !isHeld(err) {
 			t.Errorf("a channel is opened that another has: %v", err)
 		}
-		a.rooms.remove(r)
+		a.rooms.Remove(r)
 		testkit.Await(t, testkit.Patience, "the other opens a channel that was closed", func() bool { _, err := b.openRoom(t.Context(), channel); return err == nil })
 	})
 	t.Run("another bus", func(t *testing.T) {
@@ -539,7 +540,7 @@ func TestCluster(t *testing.T) {
 		})
 		t.Logf("silent %v after the loss, and taken over after %v", silent.Sub(lost), time.Since(lost))
 		b.owns()
-		testkit.Await(t, testkit.Patience, "the rooms have ended where they were lost", func() bool { return len(a.rooms.now()) == 0 })
+		testkit.Await(t, testkit.Patience, "the rooms have ended where they were lost", func() bool { return len(a.rooms.Now()) == 0 })
 		if now := v.Played(); now != heard || strings.Contains(now, "twenty") {
 			t.Errorf("a daemon that has lost the room goes on from %q to %q", heard, now)
 		}
@@ -693,14 +694,14 @@ func TestClusterForget(t *testing.T) {
 			t.Fatalf("forgotten is %+v, %v", p, err)
 		}
 	}
-	kitchen, _ := a.rooms.find("kitchen")
+	kitchen, _ := a.rooms.Find("kitchen")
 	learns := func(text string) earshot.EventID {
 		t.Helper()
 		e := earshot.Event{
 			ID: a.id(), At: time.Now(), Room: "kitchen", From: earshot.Handle{Provider: "earshot", ID: "fact"}, Author: participants.Agent,
 			Visibility: earshot.Visibility{Scope: earshot.Public}, Body: earshot.Fact{Text: earshot.Text(text), Confidence: 1, Since: time.Now()},
 		}
-		if err := kitchen.Keep(t.Context(), e); err != nil {
+		if err := kitchen.Room.Keep(t.Context(), e); err != nil {
 			t.Fatal(err)
 		}
 		return e.ID

@@ -14,6 +14,7 @@ import (
 	"earshot/executive"
 	"earshot/executive/command"
 	"earshot/internal/usage"
+	"earshot/internal/wait"
 	"earshot/participants"
 )
 
@@ -55,8 +56,8 @@ func (d *Daemon) writeCosts(ctx context.Context) {
 		if now := d.restReason(); now != was {
 			was = now
 			d.log.Info("unasked thinking", "rests", now != "", "on_battery", d.costs.OnBattery())
-			for _, c := range d.rooms.now() {
-				c.Reseat()
+			for _, c := range d.rooms.Now() {
+				c.Room.Reseat()
 			}
 		}
 		select {
@@ -92,7 +93,7 @@ func (c *clusterMember) shareCosts(ctx context.Context) {
 		}
 		failed = err != nil
 		c.present.Store(int64(len(c.member.Members())))
-		pause(ctx, shareInterval)
+		wait.For(ctx, shareInterval)
 	}
 }
 

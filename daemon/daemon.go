@@ -29,6 +29,8 @@ import (
 	"earshot/daemon/cameras"
 	"earshot/daemon/erase"
 	"earshot/daemon/health"
+	"earshot/daemon/roomset"
+	"earshot/daemon/section"
 	"earshot/executive/memory"
 	"earshot/executive/room"
 	"earshot/executive/schedule"
@@ -55,9 +57,9 @@ type Daemon struct {
 	log     *slog.Logger
 	store   *store.Store
 	llm     models
-	desk    *room.Room     // of this machine; in a cluster one that never runs, see deskRoom
-	rooms   roomSet        // all that run here, with the desk
-	cluster *clusterMember // nil if it is alone
+	desk    *room.Room              // of this machine; in a cluster one that never runs, see deskRoom
+	rooms   roomset.Set[*room.Room] // all that run here, with the desk
+	cluster *clusterMember          // nil if it is alone
 	id      func() earshot.EventID
 	gate    access.Gate
 
@@ -75,7 +77,8 @@ type Daemon struct {
 	server *server.Server // serves other processes
 	port   *server.Port   // where they connect besides the socket
 
-	reloads reloads
+	sections section.Runner // of what runs beside the rooms
+	reloads  reloads
 
 	health   health.Parts // of its parts
 	counts   *metrics.Metrics
@@ -87,11 +90,13 @@ type Daemon struct {
 
 	schedules *schedule.Runner // what is done by the clock
 
-	mu       sync.Mutex
-	works    []string
-	early    []earshot.Notice // reported before the desk was opened
-	opening  []earshot.Notice // shown on the opening screen
-	sections []*section       // run beside the rooms
+	opening sync.Mutex // held while a room is opened or closed
+	crowded bool       // the last room could not be opened; guarded by opening
+
+	mu     sync.Mutex
+	works  []string
+	early  []earshot.Notice // reported before the desk was opened
+	screen []earshot.Notice // shown on the opening screen
 }
 
 // Options are what a daemon is given besides its configuration. The zero value suits a program
@@ -148,6 +153,7 @@ func Open(ctx context.Context, cfg *config.Config, o Options) (*Daemon, error) {
 	d.costs.PowerSupplies = o.PowerSupplies
 	d.current.Store(cfg)
 	d.measure(cfg)
+	d.openSections()
 	d.costs.Open(cfg.Store.Directory, log)
 	h := backend{d}
 	d.server = &server.Server{Backend: h, Journal: h, Admin: h, Metrics: d.counts.Handler(), Log: log, NewID: d.id, Dropped: d.countDrops("terminal")}
@@ -197,7 +203,7 @@ func (d *Daemon) openJournal(ctx context.Context, c store.Config) (err error) {
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.rooms.set(all)
+	d.rooms.Replace(all)
 	if d.cluster != nil {
 		d.desk = d.newParkedDesk()
 	} else {
@@ -328,15 +334,15 @@ func (d *Daemon) RunWith(ctx context.Context, l net.Listener, settle func() []pr
 	var rest sync.WaitGroup
 	beside, stopParts := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopParts()
-	d.rooms.start(within, &g)
+	d.rooms.Start(within, &g)
 	var last, rooms sync.WaitGroup // the bus, and the leases, which others hear of by it
 	under, stopLast := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopLast()
-	d.runSections(under, true, &last)
+	d.sections.Run(under, true, &last)
 	settled := make(chan struct{})
 	rest.Go(func() {
 		senses := settle()
-		d.runSections(beside, false, &rest)
+		d.sections.Run(beside, false, &rest)
 		d.watchConfig(ctx, &rest)
 		for _, p := range senses {
 			rest.Go(func() {
@@ -378,8 +384,8 @@ func (d *Daemon) RunWith(ctx context.Context, l net.Listener, settle func() []pr
 	rest.Go(func() { d.watchdog(d.options.Notifier).Run(ctx) })
 	g.Go(func() error {
 		<-ctx.Done()
-		d.rooms.close() // before the outlets go, or they would seem to be lost
-		d.rooms.awaitSilence(within)
+		d.rooms.Close() // before the outlets go, or they would seem to be lost
+		d.rooms.AwaitSilence(within)
 		stopParts()
 		rest.Wait()
 		closeRooms()
@@ -442,7 +448,7 @@ func (d *Daemon) ShowNotice(n earshot.Notice) {
 	d.deskRoom().Know(n)
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.opening = append(d.opening, n)
+	d.screen = append(d.screen, n)
 }
 
 // show records the faults among some findings as shown on the opening screen, and returns all
@@ -460,7 +466,37 @@ func (d *Daemon) show(findings []probe.Finding) []probe.Finding {
 func (d *Daemon) Opening() []earshot.Notice {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.opening
+	return d.screen
+}
+
+// openSections makes what runs sections. Those that are at the desk follow it once there is a cluster.
+func (d *Daemon) openSections() {
+	d.sections = section.Runner{
+		Log: d.log, Restarts: d.options.Restarts, Report: d.report, Starts: d.health.CountStarts,
+		DeskMode: func() (earshot.Mode, <-chan struct{}) { return d.deskRoom().Mode() },
+		Rebuilt:  d.sectionRebuilt,
+	}
+}
+
+// sectionRebuilt implements [section.Runner.Rebuilt].
+func (d *Daemon) sectionRebuilt(ended []string, was, now []probe.Finding) {
+	for _, name := range ended {
+		for _, r := range d.rooms.Now() {
+			r.Room.Know(earshot.Notice{Key: name, Over: true})
+		}
+		d.health.Remove(name)
+	}
+	for _, f := range was {
+		d.removeWorking(f.Thing)
+		d.health.Remove(f.Thing)
+	}
+	for _, f := range now {
+		d.AddWorking(f.Thing)
+		d.health.NoteFinding(f)
+		if !f.Works {
+			d.report(f.Notice())
+		}
+	}
 }
 
 // working lists what works, for people, the models first.

@@ -6,31 +6,35 @@ import (
 
 	"earshot"
 	"earshot/daemon/access"
+	"earshot/daemon/section"
 	"earshot/executive"
 	"earshot/executive/command"
 	"earshot/internal/discord/bot"
 	"earshot/internal/probe"
+	"earshot/internal/wait"
 	"earshot/providers/discord"
 )
 
 // InstallDiscord gives the daemon its bot, if it is configured, and reports the result. Voice says
 // whether the bot may join voice channels.
 func (d *Daemon) InstallDiscord(ctx context.Context, voice bool) []probe.Finding {
-	return d.show(d.install(ctx, &section{
-		name: discordSection, build: func(ctx context.Context) sectionBuild { return d.buildDiscord(ctx, voice) },
-		awaitRest: func(ctx context.Context) { await(ctx, longestSpeech, func() bool { return d.stillIn(access.Discord) }) },
+	return d.show(d.sections.Install(ctx, &section.Section{
+		Name: discordSection, Build: func(ctx context.Context) section.Build { return d.buildDiscord(ctx, voice) },
+		AwaitRest: func(ctx context.Context) {
+			wait.Until(ctx, longestSpeech, func() bool { return d.stillIn(access.Discord) })
+		},
 	}))
 }
 
 // stillIn returns a function that reports whether nothing is being said in the rooms of a
 // provider.
 func (d *Daemon) stillIn(provider string) bool {
-	return !slices.ContainsFunc(d.rooms.now(), func(c roomEntry) bool { return c.is.Provider == provider && !c.Still() })
+	return !slices.ContainsFunc(d.rooms.Now(), func(c roomEntry) bool { return c.Is.Provider == provider && !c.Room.Still() })
 }
 
 // buildDiscord returns the bot, if it is configured.
-func (d *Daemon) buildDiscord(ctx context.Context, voice bool) sectionBuild {
-	is := sectionBuild{started: func() { d.discordBot.Store(nil) }}
+func (d *Daemon) buildDiscord(ctx context.Context, voice bool) section.Build {
+	is := section.Build{Started: func() { d.discordBot.Store(nil) }}
 	if !d.Config().Providers.Discord.Enabled {
 		return is
 	}
@@ -57,18 +61,18 @@ func (d *Daemon) buildDiscord(ctx context.Context, voice bool) sectionBuild {
 	if err != nil {
 		f.Works = false
 		f.Text, f.Cure = earshot.Explain(err)
-		is.findings = []probe.Finding{f}
+		is.Findings = []probe.Finding{f}
 		return is
 	}
 	if d.cluster != nil {
 		s := &discordShards{clusterMember: d.cluster, bot: c, shards: b.Shards}
-		return sectionBuild{parts: []part{{name: "discord", run: s.run}}, findings: []probe.Finding{f}}
+		return section.Build{Parts: []section.Part{{Name: "discord", Run: s.run}}, Findings: []probe.Finding{f}}
 	}
-	parts := []part{{name: "discord", run: b.Run}}
+	parts := []section.Part{{Name: "discord", Run: b.Run}}
 	if hears {
-		parts = append(parts, part{name: "recognition of calls", run: b.Recognise})
+		parts = append(parts, section.Part{Name: "recognition of calls", Run: b.Recognise})
 	}
-	return sectionBuild{parts: parts, findings: []probe.Finding{f}, started: func() { d.discordBot.Store(b) }}
+	return section.Build{Parts: parts, Findings: []probe.Finding{f}, Started: func() { d.discordBot.Store(b) }}
 }
 
 // discordRooms are the rooms of the daemon in the form that its bot uses.
@@ -82,12 +86,14 @@ func (h discordRooms) Open(ctx context.Context, is executive.Room) (bot.Room, er
 
 // Find implements [bot.Rooms].
 func (h discordRooms) Find(id earshot.RoomID) (bot.Room, bool) {
-	r, ok := h.daemon.rooms.find(id)
+	r, ok := h.daemon.rooms.Find(id)
 	return discordRoom(r), ok
 }
 
 // discordRoom returns a room in the form that the bot uses.
-func discordRoom(r roomEntry) bot.Room { return bot.Room{Room: r.Room, ID: r.is.ID, Closed: r.shut()} }
+func discordRoom(r roomEntry) bot.Room {
+	return bot.Room{Room: r.Room, ID: r.Is.ID, Closed: r.Shut()}
+}
 
 // Channel implements [bot.Rooms].
 func (h discordRooms) Channel(id earshot.RoomID) (executive.Room, bool) {

@@ -11,10 +11,12 @@ import (
 
 	"earshot"
 	"earshot/cluster"
+	"earshot/daemon/roomset"
 	"earshot/executive"
 	"earshot/internal/discord/bot"
 	"earshot/internal/discord/gateway"
 	"earshot/internal/supervise"
+	"earshot/internal/wait"
 )
 
 const (
@@ -50,7 +52,7 @@ func (s *discordShards) run(ctx context.Context) error {
 	}
 	s.atOnce, s.ended = atOnce, ctx.Done()
 	defer s.discord.CompareAndSwap(s, nil)
-	for ; ctx.Err() == nil; pause(ctx, identifyEvery) {
+	for ; ctx.Err() == nil; wait.For(ctx, identifyEvery) {
 		of, err := s.member.Leases.Highest(ctx, "discord shards", wanted)
 		if err != nil {
 			continue // how the database is says the cluster
@@ -67,7 +69,7 @@ func (c *clusterMember) serveShard(ctx context.Context, lease *cluster.Lease) {
 	s, d := c.discord.Load(), c.daemon
 	var n, of int
 	if _, err := fmt.Sscanf(lease.Room, shardPrefix+"%d/%d", &n, &of); err != nil || s == nil {
-		pause(ctx, retryCluster)
+		wait.For(ctx, retryCluster)
 		return
 	}
 	ended := s.ended
@@ -80,7 +82,7 @@ func (c *clusterMember) serveShard(ctx context.Context, lease *cluster.Lease) {
 	b, err := bot.New(ctx, cfg)
 	if err != nil {
 		d.log.Error("a shard cannot begin here", "shard", lease.Room, "err", err)
-		pause(ctx, retryCluster)
+		wait.For(ctx, retryCluster)
 		return
 	}
 	d.discordBot.Store(b)
@@ -105,18 +107,18 @@ func (c *clusterMember) serveShard(ctx context.Context, lease *cluster.Lease) {
 	case <-ended: // it was configured anew
 	}
 	if !errors.Is(context.Cause(ctx), cluster.ErrLost) {
-		await(inner, longestHandover, func() bool { return rooms.still() || !lease.Valid() || c.ending() })
+		wait.Until(inner, longestHandover, func() bool { return rooms.still() || !lease.Valid() || c.ending() })
 	}
 	if c.ending() && lease.Valid() {
-		d.rooms.awaitSilence(inner)
+		d.rooms.AwaitSilence(inner)
 	}
 	stop()
 	running.Wait()
 	if !c.ending() { // or all rooms end together
 		for _, r := range rooms.opened() {
-			r.Leave()
-			await(context.WithoutCancel(ctx), lastWords, func() bool { return !r.Speaking() || !lease.Valid() })
-			d.rooms.remove(r)
+			r.Room.Leave()
+			wait.Until(context.WithoutCancel(ctx), roomset.LastWords, func() bool { return !r.Room.Speaking() || !lease.Valid() })
+			d.rooms.Remove(r)
 		}
 	}
 	d.log.Info("a shard of Discord is here no more", "shard", lease.Room, "why", context.Cause(ctx))
@@ -144,7 +146,7 @@ func (s *shardRooms) opened() (all []roomEntry) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, id := range s.ids {
-		if r, ok := s.daemon.rooms.find(id); ok && r.shut() != nil {
+		if r, ok := s.daemon.rooms.Find(id); ok && r.Shut() != nil {
 			all = append(all, r)
 		}
 	}
@@ -153,5 +155,5 @@ func (s *shardRooms) opened() (all []roomEntry) {
 
 // still reports whether nothing is said or thought in them.
 func (s *shardRooms) still() bool {
-	return !slices.ContainsFunc(s.opened(), func(r roomEntry) bool { return !r.Still() })
+	return !slices.ContainsFunc(s.opened(), func(r roomEntry) bool { return !r.Room.Still() })
 }

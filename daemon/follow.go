@@ -3,6 +3,7 @@ package daemon
 import (
 	"context"
 	"database/sql/driver"
+	"earshot/internal/wait"
 	"errors"
 	"sync"
 	"time"
@@ -105,9 +106,9 @@ func (d *Daemon) reloadPeople(ctx context.Context, named <-chan struct{}) {
 		if err := d.reconfigurePeople(ctx, d.Config()); err != nil && ctx.Err() == nil {
 			d.log.Warn("who there is at other daemons is not known", "err", err)
 		}
-		for _, c := range d.rooms.now() {
-			c.Reseat()
+		for _, c := range d.rooms.Now() {
+			c.Room.Reseat()
 		}
-		pause(ctx, reloadEvery)
+		wait.For(ctx, reloadEvery)
 	}
 }

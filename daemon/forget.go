@@ -17,6 +17,7 @@ import (
 	"earshot/executive"
 	"earshot/executive/command"
 	"earshot/internal/discord/bot"
+	"earshot/internal/wait"
 	"earshot/participants"
 	"earshot/server"
 	"earshot/server/token"
@@ -207,8 +208,8 @@ func (d *Daemon) openEraser() {
 
 // erasable returns the rooms in the form that the eraser uses.
 func (d *Daemon) erasable() (all []erase.Room) {
-	for _, c := range d.rooms.now() {
-		all = append(all, erase.Room{Room: c.Room, ID: c.is.ID, Name: c.is.Name})
+	for _, c := range d.rooms.Now() {
+		all = append(all, erase.Room{Room: c.Room, ID: c.Is.ID, Name: c.Is.Name})
 	}
 	return all
 }
@@ -246,8 +247,8 @@ func (d *Daemon) expire(ctx context.Context) {
 // that were written for somebody.
 func (d *Daemon) loosenFiles(ctx context.Context) func([]earshot.EventID) error {
 	return func(ids []earshot.EventID) error {
-		await(ctx, longestSpeech, func() bool {
-			return !slices.ContainsFunc(d.rooms.now(), func(c roomEntry) bool { return !c.Still() })
+		wait.Until(ctx, longestSpeech, func() bool {
+			return !slices.ContainsFunc(d.rooms.Now(), func(c roomEntry) bool { return !c.Room.Still() })
 		})
 		return d.eraser.Files.Loosen(erase.Among(ids))
 	}

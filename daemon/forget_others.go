@@ -10,6 +10,7 @@ import (
 	"earshot"
 	"earshot/bus"
 	"earshot/daemon/erase"
+	"earshot/internal/wait"
 )
 
 const (
@@ -132,7 +133,7 @@ func (q *erasureQueue) run(ctx context.Context, d *Daemon, reload func()) {
 		if err != nil && ctx.Err() == nil {
 			d.log.Warn("what another daemon has erased is not quite forgotten here", "err", err)
 			q.add(ids)
-			pause(ctx, retryCluster)
+			wait.For(ctx, retryCluster)
 		}
 	}
 }

@@ -48,7 +48,7 @@ func (d *Daemon) keepMemory(ctx context.Context) {
 			return ids, err
 		},
 		Room: func(id earshot.RoomID) (memory.Room, bool) {
-			r, ok := d.rooms.find(id)
+			r, ok := d.rooms.Find(id)
 			return r.Room, ok
 		},
 		IsPerson: func(id earshot.ParticipantID) bool {
@@ -93,11 +93,11 @@ func (d *Daemon) remembered() memory.Access {
 
 // keepIn puts an event on record in its room.
 func (d *Daemon) keepIn(ctx context.Context, e earshot.Event) error {
-	r, ok := d.rooms.find(e.Room)
+	r, ok := d.rooms.Find(e.Room)
 	if !ok {
 		return access.NoRoom(e.Room, nil)
 	}
-	return r.Keep(ctx, e)
+	return r.Room.Keep(ctx, e)
 }
 
 // searcher answers the questions of agents from what is on record.
@@ -134,7 +134,7 @@ func (d *Daemon) indexer() *recall.Indexer {
 			return !d.hasDesk() || d.Config().Executive.Parallel.RestsOnBattery && d.costs.OnBattery()
 		},
 		Still: func() bool {
-			return !slices.ContainsFunc(d.rooms.now(), func(c roomEntry) bool { return !c.Still() })
+			return !slices.ContainsFunc(d.rooms.Now(), func(c roomEntry) bool { return !c.Room.Still() })
 		},
 		Grown: d.store.Grown, Pending: d.store.Unembedded, Embed: d.llm.Embed, Keep: d.store.SetVectors, Log: d.log,
 	}

@@ -254,8 +254,8 @@ func (h *household) open() {
 // enters puts up an outlet in a room.
 func (h *household) enters(room earshot.RoomID, p *pane, a earshot.Audience) {
 	a.Room, p.where = room, p.Called+" in "+string(room)
-	r, _ := h.rooms.find(room)
-	r.Enter(p, a)
+	r, _ := h.rooms.Find(room)
+	r.Room.Enter(p, a)
 	h.screens = append(h.screens, p)
 }
 

@@ -31,8 +31,8 @@ func (c *clusterMember) relay() *server.Relay {
 
 // locate implements [server.Relay.Locate].
 func (c *clusterMember) locate(id earshot.RoomID) (server.Location, error) {
-	if r, here := c.daemon.rooms.find(id); here {
-		return server.Location{Left: r.shut()}, nil
+	if r, here := c.daemon.rooms.Find(id); here {
+		return server.Location{Left: r.Shut()}, nil
 	}
 	owner, here := c.member.Owner(string(id))
 	switch {

@@ -78,7 +78,7 @@ func TestClusterRelay(t *testing.T) {
 			b.drain("a")
 		}
 		if i > 5 && i < 15 { // until the room has moved
-			testkit.Poll(200*time.Millisecond, func() bool { return len(b.rooms.now()) == 3 })
+			testkit.Poll(200*time.Millisecond, func() bool { return len(b.rooms.Now()) == 3 })
 		}
 	}
 	v := &testkit.Voice{Called: "terminal"}

@@ -173,8 +173,8 @@ func (d *Daemon) refuse(err error, asked bool) {
 
 // tellOperators shows a line where only operators read it.
 func (d *Daemon) tellOperators(text string) {
-	for _, c := range d.rooms.now() {
-		c.TellOperators(earshot.Notice{Text: text})
+	for _, c := range d.rooms.Now() {
+		c.Room.TellOperators(earshot.Notice{Text: text})
 	}
 }
 
@@ -248,19 +248,19 @@ func (d *Daemon) apply(ctx context.Context, next *config.Config) (is api.ReloadR
 	}
 	d.voices.Registry.Set(force.Speakers)
 	for _, room := range force.Rooms.All() {
-		d.rooms.update(room)
+		d.rooms.Update(room)
 	}
 	for _, c := range opened {
-		if err := d.rooms.add(c); err != nil {
-			d.log.Error("a room cannot be opened", "room", c.is.ID, "err", err)
+		if err := d.rooms.Add(c); err != nil {
+			d.log.Error("a room cannot be opened", "room", c.Is.ID, "err", err)
 		}
 	}
 	d.announceChanges(before)
-	for _, c := range d.rooms.now() {
-		c.Reseat() // which checks everything anew
+	for _, c := range d.rooms.Now() {
+		c.Room.Reseat() // which checks everything anew
 	}
 	for _, part := range sectionOrder {
-		if touched[part] && d.rebuild(part) {
+		if touched[part] && d.sections.Rebuild(part) {
 			is.Begins = append(is.Begins, part)
 		}
 	}
@@ -280,10 +280,10 @@ func (d *Daemon) speechModelsChanged() bool {
 // clearModelFaults clears the notices of model faults in all rooms: the model is a different one
 // now.
 func (d *Daemon) clearModelFaults() {
-	for _, c := range d.rooms.now() {
-		for _, fault := range c.State(d.Audience()).Faults {
+	for _, c := range d.rooms.Now() {
+		for _, fault := range c.Room.State(d.Audience()).Faults {
 			if fault.Key == "model" || strings.HasPrefix(fault.Key, "model of ") {
-				c.Know(earshot.Notice{Key: fault.Key, Over: true})
+				c.Room.Know(earshot.Notice{Key: fault.Key, Over: true})
 			}
 		}
 	}
@@ -340,12 +340,12 @@ func (d *Daemon) reconfigurePeople(ctx context.Context, cfg *config.Config) erro
 }
 
 // newRooms returns the rooms of cfg that do not exist yet. Those of a cluster come by themselves.
-func (d *Daemon) newRooms(ctx context.Context, cfg *config.Config) (all rooms, err error) {
+func (d *Daemon) newRooms(ctx context.Context, cfg *config.Config) (all roomList, err error) {
 	if d.cluster != nil {
 		return nil, nil
 	}
 	for _, is := range cfg.Rooms.All() {
-		if _, there := d.rooms.now().find(is.ID); there {
+		if _, there := d.rooms.Now().Find(is.ID); there {
 			continue
 		}
 		c, err := d.newRoomEntry(ctx, is, d.store)

@@ -22,6 +22,7 @@ import (
 	"earshot/api"
 	"earshot/config"
 	"earshot/daemon/health"
+	"earshot/daemon/section"
 	"earshot/internal/logfile"
 	"earshot/internal/probe"
 	"earshot/internal/testkit"
@@ -367,7 +368,7 @@ func TestReloadRunningTurn(t *testing.T) {
 	if a, known := r.people.Find("Scout"); !known || a.Type != participants.Internal {
 		t.Error("there is no Scout")
 	}
-	if _, there := r.rooms.find("kitchen"); !there {
+	if _, there := r.rooms.Find("kitchen"); !there {
 		t.Error("there is no kitchen")
 	}
 }
@@ -456,8 +457,8 @@ func TestReloadRooms(t *testing.T) {
 	if (backend{r.Daemon}).Recheck(bob) == nil {
 		t.Error("Bob stays")
 	}
-	if c, _ := r.rooms.find("den"); c.is.Name != "The den" {
-		t.Errorf("it is called %q", c.is.Name)
+	if c, _ := r.rooms.Find("den"); c.Is.Name != "The den" {
+		t.Errorf("it is called %q", c.Is.Name)
 	}
 	if is := step(people); !slices.Equal(is.Waiting, []string{"rooms"}) || enters("eve") != nil {
 		t.Errorf("the room is gone: %+v, %v", is, enters("eve"))
@@ -637,8 +638,8 @@ func TestReloadEdits(t *testing.T) {
 		last := fmt.Sprintf("round %d", round)
 		r.write(r.base + "\nspeakers: {sure: 0.875}\nrooms: [{id: kitchen, name: " + last + "}]\n")
 		testkit.Await(t, soon, last, func() bool {
-			c, there := r.rooms.find("kitchen")
-			return there && c.is.Name == last && r.Config().Speakers.Sure == 0.875
+			c, there := r.rooms.Find("kitchen")
+			return there && c.Is.Name == last && r.Config().Speakers.Sure == 0.875
 		})
 	}
 }
@@ -652,13 +653,13 @@ func TestSections(t *testing.T) {
 	begun, lives := make(map[string]int), make(map[string]bool)
 	made := map[string]any{"a": 1, "b": 1}
 	var rested int
-	s := &section{
-		name: "test",
-		build: func(context.Context) (is sectionBuild) {
+	s := &section.Section{
+		Name: "test",
+		Build: func(context.Context) (is section.Build) {
 			mu.Lock()
 			defer mu.Unlock()
 			for _, name := range slices.Sorted(maps.Keys(made)) {
-				is.parts = append(is.parts, part{name: name, as: made[name], run: func(ctx context.Context) error {
+				is.Parts = append(is.Parts, section.Part{Name: name, Key: made[name], Run: func(ctx context.Context) error {
 					mu.Lock()
 					begun[name]++
 					lives[name] = true
@@ -669,13 +670,13 @@ func TestSections(t *testing.T) {
 					mu.Unlock()
 					return nil
 				}})
-				is.findings = append(is.findings, probe.Finding{Thing: name, Works: name != "c", Text: "it is missing"})
+				is.Findings = append(is.Findings, probe.Finding{Thing: name, Works: name != "c", Text: "it is missing"})
 			}
 			return is
 		},
-		awaitRest: func(context.Context) { mu.Lock(); rested++; mu.Unlock() },
+		AwaitRest: func(context.Context) { mu.Lock(); rested++; mu.Unlock() },
 	}
-	d.install(t.Context(), s)
+	d.sections.Install(t.Context(), s)
 	stop := func() {}
 	defer func() { stop() }()
 	await := func(what string, want map[string]int) {
@@ -692,7 +693,7 @@ func TestSections(t *testing.T) {
 		mu.Lock()
 		made = to
 		mu.Unlock()
-		if !d.rebuild("test") {
+		if !d.sections.Rebuild("test") {
 			t.Error("there is no such section")
 		}
 	}
@@ -708,7 +709,7 @@ func TestSections(t *testing.T) {
 	await("nothing but a", map[string]int{"a": 1, "b": 2, "c": 1})
 	testkit.Await(t, soon, "no notice", func() bool { return len(d.deskRoom().State(d.Audience()).Faults) == 0 })
 	testkit.Await(t, soon, "nothing but a to work", func() bool { return slices.Equal(d.working(), []string{"a"}) }) // which is recorded last
-	if d.rebuild("nothing") {
+	if d.sections.Rebuild("nothing") {
 		t.Error("there is a section of nothing")
 	}
 	stop()

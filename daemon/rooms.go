@@ -13,6 +13,7 @@ import (
 	"earshot"
 	"earshot/config"
 	"earshot/daemon/access"
+	"earshot/daemon/roomset"
 	"earshot/executive"
 	"earshot/executive/command"
 	"earshot/executive/explain"
@@ -53,29 +54,15 @@ var sceneEvents = map[earshot.Kind]int{
 	earshot.KindWhose: recallLimit, earshot.KindSight: recallLimit,
 }
 
-// A roomEntry is a room and its configuration.
-type roomEntry struct {
-	*room.Room
-	is executive.Room
+// A roomEntry is a room that runs here, and its configuration.
+type roomEntry = roomset.Entry[*room.Room]
 
-	*roomRun // nil if it runs for as long as the daemon
-}
-
-// rooms are all rooms, the desk first.
-type rooms []roomEntry
-
-// find returns the room with an ID; the desk if it is empty.
-func (r rooms) find(id earshot.RoomID) (roomEntry, bool) {
-	i := slices.IndexFunc(r, func(c roomEntry) bool { return c.is.ID == cmp.Or(id, earshot.Desk) })
-	if i < 0 {
-		return roomEntry{}, false
-	}
-	return r[i], true
-}
+// A roomList is such rooms, the desk first.
+type roomList = roomset.List[*room.Room]
 
 // openRooms makes the rooms, each with its history. Those of a cluster come with their leases.
-func (d *Daemon) openRooms(ctx context.Context) (rooms, error) {
-	var all rooms
+func (d *Daemon) openRooms(ctx context.Context) (roomList, error) {
+	var all roomList
 	if d.cluster != nil {
 		return nil, nil
 	}
@@ -96,8 +83,8 @@ func (d *Daemon) newRoomEntry(ctx context.Context, is executive.Room, journal ro
 		return roomEntry{}, fmt.Errorf("reading the history of the room %s: %w", is.ID, err)
 	}
 	now := func() executive.Room { // its name and its people may change
-		if c, ok := d.rooms.now().find(is.ID); ok {
-			return c.is
+		if c, ok := d.rooms.Now().Find(is.ID); ok {
+			return c.Is
 		}
 		return is
 	}
@@ -112,7 +99,7 @@ func (d *Daemon) newRoomEntry(ctx context.Context, is executive.Room, journal ro
 	if d.cluster != nil {
 		lost = time.Now().Add(-lostTurns)
 	}
-	return roomEntry{is: is, Room: room.New(room.Config{
+	return roomEntry{Is: is, Room: room.New(room.Config{
 		Cameras: &d.cameras, // for the rooms of executive.sight.rooms
 		ID:      is.ID, Settings: d.settings,
 		People: d.people, Voices: d.voices.Registry, Journal: journal, Model: &d.llm, Past: past, Lost: lost, Agenda: agenda, Works: d.working, Parts: d.health.List, Took: d.countLatency, Dropped: d.counts.Dropped,
@@ -251,9 +238,9 @@ func (d *Daemon) notifyElsewhere(from executive.Room, who earshot.ParticipantID,
 		Text: fmt.Sprintf("%s calls you in the room %s: %s", d.people.Name(e.Author), cmp.Or(from.Name, string(from.ID)), strings.TrimSpace(string(said))),
 		Cure: "earshot chat --room " + string(from.ID),
 	}
-	for _, r := range d.rooms.now() {
-		if r.is.ID != from.ID {
-			r.TellAlone(who, n)
+	for _, r := range d.rooms.Now() {
+		if r.Is.ID != from.ID {
+			r.Room.TellAlone(who, n)
 		}
 	}
 }
@@ -270,9 +257,9 @@ func (d *Daemon) commandsIn(is executive.Room) command.Table {
 // Admit passes an event to its room, as a [providers.Emit] does; one without a room goes to the
 // desk.
 func (d *Daemon) Admit(ctx context.Context, e earshot.Event) error {
-	r, ok := d.rooms.find(e.Room)
+	r, ok := d.rooms.Find(e.Room)
 	if !ok {
 		return d.noRoom(e.Room)
 	}
-	return moved(r.Admit(ctx, e))
+	return moved(r.Room.Admit(ctx, e))
 }

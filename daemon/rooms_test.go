@@ -47,8 +47,8 @@ func TestAReminderIsNotForgotten(t *testing.T) {
 		t.Fatal(err)
 	}
 	console := &testkit.Voice{Called: "console"}
-	again[0].Enter(console, d.Audience())
-	err = again[0].Admit(t.Context(), earshot.Event{From: d.options.Account, Via: "console", Body: earshot.Command{Name: "remind"}})
+	again[0].Room.Enter(console, d.Audience())
+	err = again[0].Room.Admit(t.Context(), earshot.Event{From: d.options.Account, Via: "console", Body: earshot.Command{Name: "remind"}})
 	if err != nil {
 		t.Fatal(err)
 	}

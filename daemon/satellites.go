@@ -12,6 +12,7 @@ import (
 	"earshot/api"
 	"earshot/bus/natsserver"
 	"earshot/config"
+	"earshot/daemon/section"
 	"earshot/executive"
 	"earshot/executive/room"
 	"earshot/internal/audio/arbiter"
@@ -47,8 +48,8 @@ type satellites struct {
 	hub     *hub.Hub
 	pool    *stt.Pool
 	senses  *sense.Sensor
-	bus     []part // what is needed for satellites to be paired
-	speech  []part // what is needed when there are some
+	bus     []section.Part // what is needed for satellites to be paired
+	speech  []section.Part // what is needed when there are some
 
 	mu       sync.Mutex
 	all      []*pairedSatellite
@@ -79,7 +80,7 @@ type registryContent struct {
 type pairedSatellite struct {
 	satelliteKey
 	far   *hub.Satellite
-	parts []part
+	parts []section.Part
 }
 
 // A satelliteKey is what the parts of a satellite are made of.
@@ -94,15 +95,15 @@ type satelliteKey struct {
 func (d *Daemon) InstallSatellites(ctx context.Context) []probe.Finding {
 	s := &d.satellites
 	s.daemon, s.registry = d, pairing.In(d.Config().Store.Directory)
-	return d.show(d.install(ctx, &section{name: satellitesSection, build: s.build}))
+	return d.show(d.sections.Install(ctx, &section.Section{Name: satellitesSection, Build: s.build}))
 }
 
 // build returns the parts of the bus and of each satellite. Those of one that has not changed go on.
-func (s *satellites) build(context.Context) sectionBuild {
+func (s *satellites) build(context.Context) section.Build {
 	cfg := s.daemon.Config()
 	if !cfg.Bus.Enabled() {
 		s.made = nil
-		return sectionBuild{started: func() { s.keep(nil) }}
+		return section.Build{Started: func() { s.keep(nil) }}
 	}
 	made := []any{cfg.Bus, cfg.Speech, cfg.Speakers, cfg.Providers.Microphone, cfg.Outlets.Loudspeaker, cfg.Executive.Name, cfg.Executive.MultiParty, neural.Open(s.daemon.log).Version()}
 	if !reflect.DeepEqual(made, s.made) {
@@ -110,15 +111,15 @@ func (s *satellites) build(context.Context) sectionBuild {
 		s.made = made
 	}
 	content, err := s.read()
-	is := sectionBuild{parts: slices.Clone(s.bus)}
+	is := section.Build{Parts: slices.Clone(s.bus)}
 	switch n := len(content.Satellites); {
 	case err != nil:
-		is.findings = append(is.findings, busFault("satellites", err))
+		is.Findings = append(is.Findings, busFault("satellites", err))
 	case n == 0:
-		is.findings = append(is.findings, probe.Finding{Thing: "satellites", Works: true, Text: "none is paired"})
+		is.Findings = append(is.Findings, probe.Finding{Thing: "satellites", Works: true, Text: "none is paired"})
 	default:
-		is.findings = append(is.findings, probe.Finding{Thing: "satellites", Works: true, Text: english.Count(n, "satellite") + " paired"})
-		is.parts = append(is.parts, s.speech...)
+		is.Findings = append(is.Findings, probe.Finding{Thing: "satellites", Works: true, Text: english.Count(n, "satellite") + " paired"})
+		is.Parts = append(is.Parts, s.speech...)
 	}
 	var all []*pairedSatellite
 	var users []natsserver.User
@@ -128,15 +129,15 @@ func (s *satellites) build(context.Context) sectionBuild {
 			continue
 		}
 		one := s.paired(cfg, p)
-		all, is.parts = append(all, one), append(is.parts, one.parts...)
+		all, is.Parts = append(all, one), append(is.Parts, one.parts...)
 		if !one.Open {
-			is.findings = append(is.findings, probe.NoRoom(p))
+			is.Findings = append(is.Findings, probe.NoRoom(p))
 		}
 	}
 	if err := s.daemon.bus.setUsers(users); err != nil {
-		is.findings = append(is.findings, busFault("satellites", err))
+		is.Findings = append(is.Findings, busFault("satellites", err))
 	}
-	is.started = func() { s.keep(all) }
+	is.Started = func() { s.keep(all) }
 	return is
 }
 
@@ -148,7 +149,7 @@ func busFault(thing string, err error) probe.Finding {
 
 // elsewhere reports whether a room exists, and is not here: whoever has it lets its satellites join.
 func (s *satellites) elsewhere(room earshot.RoomID) bool {
-	_, here := s.daemon.rooms.now().find(room)
+	_, here := s.daemon.rooms.Now().Find(room)
 	return !here && slices.ContainsFunc(s.daemon.listRooms(), func(r executive.Room) bool { return r.ID == room })
 }
 
@@ -176,7 +177,7 @@ func (s *satellites) follow(ctx context.Context) error {
 		news := !reflect.DeepEqual(contentOf(all, err), s.seen)
 		s.mu.Unlock()
 		if news {
-			s.daemon.rebuild(satellitesSection)
+			s.daemon.sections.Rebuild(satellitesSection)
 		}
 	})
 	return nil
@@ -198,8 +199,8 @@ func (s *satellites) keep(all []*pairedSatellite) {
 func (s *satellites) open(cfg *config.Config) {
 	d := s.daemon
 	s.bus, s.edition = nil, s.edition+1
-	add := func(to *[]part, name string, run func(context.Context) error) {
-		*to = append(*to, part{name: name, run: run, as: []any{name, s.edition}})
+	add := func(to *[]section.Part, name string, run func(context.Context) error) {
+		*to = append(*to, section.Part{Name: name, Run: run, Key: []any{name, s.edition}})
 	}
 	far := hub.New(hub.Config{
 		Media: helper.NewDialer(d.log, helper.SpeechProgram, "media"), Log: d.log, Dropped: d.countDrops("satellites"),
@@ -228,11 +229,8 @@ func satelliteName(id string) string { return "satellite " + id }
 
 // paired returns a satellite with its parts, the same one if it has not changed.
 func (s *satellites) paired(cfg *config.Config, p pairing.Satellite) *pairedSatellite {
-	r, exists := s.daemon.rooms.now().find(p.Room)
-	key := satelliteKey{Paired: p, Edition: s.edition, Open: exists}
-	if r.roomRun != nil {
-		key.Run = r.number
-	}
+	r, exists := s.daemon.rooms.Now().Find(p.Room)
+	key := satelliteKey{Paired: p, Edition: s.edition, Open: exists, Run: r.Number()}
 	for _, had := range s.all { // which only this goroutine changes
 		if had.satelliteKey == key {
 			return had
@@ -256,14 +254,14 @@ func (s *satellites) paired(cfg *config.Config, p pairing.Satellite) *pairedSate
 
 // room returns the room of a satellite, or nil if it does not exist.
 func (s *satellites) room(p pairing.Satellite) *room.Room {
-	r, _ := s.daemon.rooms.now().find(p.Room)
+	r, _ := s.daemon.rooms.Now().Find(p.Room)
 	return r.Room
 }
 
 // welcome returns what a satellite is told when it asks to join. A daemon that is not sure to have the room
 // says nothing.
 func (s *satellites) welcome(p pairing.Satellite) (w satellite.Welcome) {
-	r, exists := s.daemon.rooms.now().find(p.Room)
+	r, exists := s.daemon.rooms.Now().Find(p.Room)
 	if c := s.daemon.cluster; c != nil && (exists || s.elsewhere(p.Room)) {
 		lease := c.member.Lease(string(p.Room))
 		if !exists || lease == nil {
@@ -274,7 +272,7 @@ func (s *satellites) welcome(p pairing.Satellite) (w satellite.Welcome) {
 	if !exists {
 		return satellite.Welcome{Problem: fmt.Sprintf("its room %s does not exist at the hub", p.Room), Cure: "pair it again, on the machine of the hub: earshot pair NAME --room ROOM"}
 	}
-	w.Room = r.is.Name
+	w.Room = r.Is.Name
 	for _, a := range s.daemon.agents.In(p.Room) {
 		w.Names = append(w.Names, a.Name)
 	}
@@ -283,7 +281,7 @@ func (s *satellites) welcome(p pairing.Satellite) (w satellite.Welcome) {
 
 // parts returns the parts of a satellite: its sessions, what hears and what speaks there. there beats
 // when it joins.
-func (s *satellites) parts(cfg *config.Config, one *pairedSatellite, there *supervise.Pulse) (parts []part) {
+func (s *satellites) parts(cfg *config.Config, one *pairedSatellite, there *supervise.Pulse) (parts []section.Part) {
 	d, p, far, name := s.daemon, one.Paired, one.far, satelliteName(one.Paired.ID)
 	report := func(n earshot.Notice) {
 		d.health.NoteNotice(n)
@@ -292,7 +290,7 @@ func (s *satellites) parts(cfg *config.Config, one *pairedSatellite, there *supe
 		}
 	}
 	add := func(name string, pulse *supervise.Pulse, run func(context.Context) error) {
-		parts = append(parts, part{name: name, run: run, pulse: pulse, report: report, as: one.satelliteKey})
+		parts = append(parts, section.Part{Name: name, Run: run, Pulse: pulse, Report: report, Key: one.satelliteKey})
 	}
 	add(name, there, far.Run)
 
@@ -319,7 +317,7 @@ func (s *satellites) parts(cfg *config.Config, one *pairedSatellite, there *supe
 		}
 		return earshot.Paused, nil
 	}
-	add(name+": microphone", hears, runInMode(mode, earshot.Mode.Listens, runInMode(far.Mode, earshot.Mode.Listens, hear)))
+	add(name+": microphone", hears, section.RunInMode(mode, earshot.Mode.Listens, section.RunInMode(far.Mode, earshot.Mode.Listens, hear)))
 
 	say, own := d.newVoice(cfg, report)
 	add(name+": synthesis", nil, say.Run)

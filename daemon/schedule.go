@@ -14,7 +14,7 @@ func (d *Daemon) openSchedules() {
 		Journal: d.store, Tasks: d.tasks, EndWorkers: d.agents.EndWorkers, NewID: d.id, Now: time.Now, Log: d.log, Woken: make(chan struct{}, 1), Keep: d.remembered().Keep,
 		Settings: func() executive.Schedule { return d.Config().Executive.Schedule },
 		Main:     func(room earshot.RoomID) earshot.ParticipantID { return d.agents.Main(room).ID },
-		Here:     func(room earshot.RoomID) bool { _, here := d.rooms.now().find(room); return here || d.cluster == nil },
+		Here:     func(room earshot.RoomID) bool { _, here := d.rooms.Now().Find(room); return here || d.cluster == nil },
 		Person:   d.people.Get, // with no more than the rights of whoever set it
 	}
 }

@@ -21,14 +21,14 @@ func (d *Daemon) openTasks() {
 		Journal: d.store, Agents: d.agents, Tools: d.taskTools, Model: &d.llm, Settings: d.settings, Person: d.people.Get,
 		Speaker: func(room earshot.RoomID) earshot.ParticipantID { return d.agents.Main(room).ID },
 		Mode: func(room earshot.RoomID) earshot.Mode {
-			r, ok := d.rooms.find(room)
+			r, ok := d.rooms.Find(room)
 			switch {
 			case !ok && d.cluster != nil:
 				return earshot.Paused // whoever has the room works for it
 			case !ok:
 				return earshot.Live // closed, and so nobody has paused it
 			}
-			mode, _ := r.Mode()
+			mode, _ := r.Room.Mode()
 			return mode
 		},
 		Keep: d.keepIn, NewID: d.id, Now: time.Now, Log: d.log,

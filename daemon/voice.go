@@ -9,12 +9,14 @@ import (
 
 	"earshot"
 	"earshot/config"
+	"earshot/daemon/section"
 	"earshot/executive/room"
 	"earshot/internal/audio"
 	"earshot/internal/helper"
 	"earshot/internal/probe"
 	"earshot/internal/sound"
 	"earshot/internal/supervise"
+	"earshot/internal/wait"
 	"earshot/models/engine"
 	hearing "earshot/models/hear"
 	"earshot/models/neural"
@@ -24,25 +26,6 @@ import (
 	"earshot/outlets/loudspeaker"
 	"earshot/providers/microphone"
 )
-
-// A part of the daemon runs in the background until the daemon ends. It is restarted when it
-// fails, and each outage is reported once.
-type part struct {
-	name string
-	run  func(context.Context) error
-	lost bool // it is known not to work at first
-
-	// lets are the modes of the desk in which a capturing part runs; nil if it captures nothing.
-	modes func(earshot.Mode) bool
-
-	pulse *supervise.Pulse // where it shows that it is alive; nil if running is enough
-
-	report func(earshot.Notice) // is told of each outage; nil tells the desk
-
-	// as is what the part is made of: when its section is rebuilt, a part made of the same goes on.
-	// If nil, the part always counts as changed.
-	as any
-}
 
 // A speechIO is the speech input and output of the daemon: a sound card, and two sections that use
 // it.
@@ -66,13 +49,13 @@ func (d *Daemon) InstallVoice(ctx context.Context) (findings []probe.Finding) {
 	once := look(ctx) // shared by all sections
 	l.looks = func(context.Context) probe.VoiceFindings { return once }
 	var mic atomic.Pointer[microphone.Provider]
-	for _, s := range []*section{
-		{name: cardSection, build: l.buildCard},
-		{name: microphoneSection, build: func(ctx context.Context) sectionBuild { return l.buildMicrophone(ctx, &mic) }, awaitRest: func(ctx context.Context) { d.awaitPause(ctx, mic.Load()) }},
-		{name: loudspeakerSection, build: l.buildLoudspeaker, awaitRest: func(ctx context.Context) { await(ctx, longestSpeech, func() bool { return d.deskRoom().Still() }) }},
+	for _, s := range []*section.Section{
+		{Name: cardSection, Build: l.buildCard},
+		{Name: microphoneSection, Build: func(ctx context.Context) section.Build { return l.buildMicrophone(ctx, &mic) }, AwaitRest: func(ctx context.Context) { d.awaitPause(ctx, mic.Load()) }},
+		{Name: loudspeakerSection, Build: l.buildLoudspeaker, AwaitRest: func(ctx context.Context) { wait.Until(ctx, longestSpeech, func() bool { return d.deskRoom().Still() }) }},
 	} {
-		s.atDesk = true
-		findings = append(findings, d.install(ctx, s)...)
+		s.AtDesk = true
+		findings = append(findings, d.sections.Install(ctx, s)...)
 	}
 	l.looks = look
 	return d.show(findings)
@@ -88,22 +71,22 @@ const (
 )
 
 // buildCard returns the sound card, which runs as long as anything needs it.
-func (l *speechIO) buildCard(ctx context.Context) sectionBuild {
+func (l *speechIO) buildCard(ctx context.Context) section.Build {
 	looks := l.looks(ctx)
 	if looks.None() {
-		return sectionBuild{}
+		return section.Build{}
 	}
-	return sectionBuild{parts: []part{{name: "sound card", as: cardSection, run: l.card.Run, lost: !looks.Card}}}
+	return section.Build{Parts: []section.Part{{Name: "sound card", Key: cardSection, Run: l.card.Run, Lost: !looks.Card}}}
 }
 
 // buildLoudspeaker returns the parts that speak.
-func (l *speechIO) buildLoudspeaker(ctx context.Context) sectionBuild {
+func (l *speechIO) buildLoudspeaker(ctx context.Context) section.Build {
 	cfg := l.daemon.Config()
 	if !cfg.Outlets.Loudspeaker.Enabled {
-		return sectionBuild{}
+		return section.Build{}
 	}
 	looks := l.looks(ctx)
-	is := sectionBuild{findings: []probe.Finding{looks.Mouth}}
+	is := section.Build{Findings: []probe.Finding{looks.Mouth}}
 	l.daemon.health.NoteBy("loudspeaker", looks.SpeaksBy)
 	if !looks.Speaks {
 		return is
@@ -111,12 +94,12 @@ func (l *speechIO) buildLoudspeaker(ctx context.Context) sectionBuild {
 	say, own := l.daemon.newVoice(cfg, l.daemon.report)
 	there := new(supervise.Pulse)
 	loud := loudspeaker.New(cfg.Outlets.Loudspeaker, loudspeaker.OnCard(l.card), own)
-	is.parts = []part{
-		{name: "synthesis", run: say.Run},
-		{name: "own voice", run: own.rehearse},
+	is.Parts = []section.Part{
+		{Name: "synthesis", Run: say.Run},
+		{Name: "own voice", Run: own.rehearse},
 		{
-			name: loud.Name(), lost: !looks.Mouth.Works, pulse: there,
-			run: retryOnCard(func(ctx context.Context) error {
+			Name: loud.Name(), Lost: !looks.Mouth.Works, Pulse: there,
+			Run: retryOnCard(func(ctx context.Context) error {
 				return loud.Run(ctx, func(o earshot.Outlet) func() {
 					there.Beat()
 					return l.daemon.enterLoudspeaker(o)
@@ -135,13 +118,13 @@ func (d *Daemon) newVoice(cfg *config.Config, report func(earshot.Notice)) (*tts
 }
 
 // buildMicrophone returns the parts that hear; mic is the microphone that listens now.
-func (l *speechIO) buildMicrophone(ctx context.Context, mic *atomic.Pointer[microphone.Provider]) sectionBuild {
+func (l *speechIO) buildMicrophone(ctx context.Context, mic *atomic.Pointer[microphone.Provider]) section.Build {
 	cfg := l.daemon.Config()
 	if !cfg.Providers.Microphone.Enabled {
-		return sectionBuild{started: func() { mic.Store(nil) }}
+		return section.Build{Started: func() { mic.Store(nil) }}
 	}
 	looks := l.looks(ctx)
-	is := sectionBuild{findings: []probe.Finding{looks.Ears}, started: func() { mic.Store(nil) }}
+	is := section.Build{Findings: []probe.Finding{looks.Ears}, Started: func() { mic.Store(nil) }}
 	l.daemon.health.NoteBy("microphone", looks.HearsBy)
 	if !looks.Hears {
 		return is
@@ -149,17 +132,17 @@ func (l *speechIO) buildMicrophone(ctx context.Context, mic *atomic.Pointer[micr
 	there := new(supervise.Pulse)
 	captured := pulsedCapture{microphone.OnCard(l.card, cfg.Providers.Microphone.Device), there}
 	m, recognition := l.daemon.microphone(cfg, l.daemon.satellites.oneOf(earshot.Desk, "microphone", captured))
-	is.started = func() { mic.Store(m) }
-	is.parts = append(recognition, part{
-		name: m.Name(), modes: earshot.Mode.Listens, lost: !looks.Ears.Works, pulse: there,
-		run: retryOnCard(func(ctx context.Context) error { return m.Run(ctx, l.daemon.Admit) }),
+	is.Started = func() { mic.Store(m) }
+	is.Parts = append(recognition, section.Part{
+		Name: m.Name(), Modes: earshot.Mode.Listens, Lost: !looks.Ears.Works, Pulse: there,
+		Run: retryOnCard(func(ctx context.Context) error { return m.Run(ctx, l.daemon.Admit) }),
 	})
 	return is
 }
 
 // awaitPause returns when nobody is speaking into mic, or says that the rest will be lost.
 func (d *Daemon) awaitPause(ctx context.Context, mic *microphone.Provider) {
-	if mic != nil && !await(ctx, longestRest, func() bool { return !mic.Hearing() }) && ctx.Err() == nil {
+	if mic != nil && !wait.Until(ctx, longestRest, func() bool { return !mic.Hearing() }) && ctx.Err() == nil {
 		d.deskRoom().Mention("What is being said right now will not be heard to its end: the microphone is restarting.")
 	}
 }
@@ -207,7 +190,7 @@ type recogniserWithPhrases struct {
 func (r recogniserWithPhrases) Spot(f *audio.Frame) { r.phrases.Spot(f) }
 
 // microphone returns the provider that hears c, and the parts that recognise speech for it.
-func (d *Daemon) microphone(cfg *config.Config, c microphone.Capture) (*microphone.Provider, []part) {
+func (d *Daemon) microphone(cfg *config.Config, c microphone.Capture) (*microphone.Provider, []section.Part) {
 	var mic *microphone.Provider
 	recogniser := func(dial helper.Dialer) *stt.Recogniser {
 		return stt.New(stt.Config{
@@ -218,16 +201,16 @@ func (d *Daemon) microphone(cfg *config.Config, c microphone.Capture) (*micropho
 	embedded := helper.NewDialer(d.log, helper.SpeechProgram, "hear")
 	engines := cfg.Speech.Recognisers(embedded, neural.Open(d.log))
 	hear := recogniser(engine.New("hears", engines, d.report).Dial)
-	ears, parts := microphone.UseSTT(hear), []part{{name: "recognition", run: hear.Run}}
+	ears, parts := microphone.UseSTT(hear), []section.Part{{Name: "recognition", Run: hear.Run}}
 	if seek := cfg.Speech.Spotters(embedded, neural.Open(d.log), cfg.Executive.Name); !engines[0].IsEmbedded() || !seek[0].IsEmbedded() {
 		spot := recogniser(engine.New("listens for the name", seek, d.report).Dial)
 		ears = microphone.UseSTT(recogniserWithPhrases{hear, spot})
-		parts = append(parts, part{name: "phrases", run: spot.Run})
+		parts = append(parts, section.Part{Name: "phrases", Run: spot.Run})
 	}
 	var senses *sense.Sensor
 	if is, wanted := cfg.Speech.Sensing(neural.Open(d.log)); wanted {
 		senses = sense.New(sense.Config{Dial: is.Dial, Sets: is.Sets, Log: d.log})
-		parts = append(parts, part{name: "sensing of voices", run: senses.Run})
+		parts = append(parts, section.Part{Name: "sensing of voices", Run: senses.Run})
 	}
 	mic = microphone.New(cfg.Providers.Microphone, d.microphoneParts(cfg, c, ears, senses, d.deskRoom))
 	return mic, parts
@@ -254,7 +237,7 @@ func (d *Daemon) microphoneParts(cfg *config.Config, c microphone.Capture, ears 
 // that hears it, for [Daemon.Run].
 func (d *Daemon) InstallMicrophone(ctx context.Context, c microphone.Capture) *microphone.Provider {
 	mic, recognition := d.microphone(d.Config(), c)
-	d.install(ctx, &section{name: mic.Name(), atDesk: true, is: sectionBuild{parts: recognition}})
+	d.sections.Install(ctx, &section.Section{Name: mic.Name(), AtDesk: true, Is: section.Build{Parts: recognition}})
 	return mic
 }
 

@@ -9,6 +9,7 @@ package supervise
 
 import (
 	"context"
+	"earshot/internal/wait"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -77,7 +78,7 @@ func Run(ctx context.Context, name string, run func(context.Context) error, cfg 
 		if next.over {
 			return next.err
 		}
-		sleep(ctx, next.wait)
+		wait.For(ctx, next.wait)
 	}
 	return nil
 }
@@ -114,16 +115,6 @@ func attend(ctx context.Context, c *supervisedTask, run func(context.Context) er
 				look.Reset(next.wait)
 			}
 		}
-	}
-}
-
-// sleep waits for d or the end of ctx.
-func sleep(ctx context.Context, d time.Duration) {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-	case <-t.C:
 	}
 }
 

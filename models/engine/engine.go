@@ -17,6 +17,7 @@ import (
 
 	"earshot"
 	"earshot/internal/helper"
+	"earshot/internal/wait"
 	"earshot/models/wire"
 )
 
@@ -134,7 +135,7 @@ func (c *Chooser) awaitBetter(ctx context.Context, i int) bool {
 			}
 		}
 		c.mu.Unlock()
-		if better < 0 || !sleep(ctx, time.Until(at)) {
+		if better < 0 || !wait.For(ctx, time.Until(at)) {
 			return false
 		}
 		err := error(nil)
@@ -151,16 +152,6 @@ func (c *Chooser) awaitBetter(ctx context.Context, i int) bool {
 		if err == nil {
 			return true
 		}
-	}
-}
-
-// sleep waits, and reports whether ctx has not ended meanwhile.
-func sleep(ctx context.Context, long time.Duration) bool {
-	select {
-	case <-time.After(long):
-		return true
-	case <-ctx.Done():
-		return false
 	}
 }
 
@@ -184,7 +175,7 @@ func (l *watchedLink) Run(ctx context.Context, h helper.Handler) error {
 			return
 		}
 		for l.isBusy() {
-			if !sleep(running, pause) {
+			if !wait.For(running, pause) {
 				return
 			}
 		}

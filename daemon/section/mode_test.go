@@ -1,4 +1,4 @@
-package daemon
+package section
 
 import (
 	"context"
@@ -62,7 +62,7 @@ func TestWhile(t *testing.T) {
 					}
 					if i == 0 {
 						g.Go(func() {
-							err := runInMode(s.is, tt.lets, func(ctx context.Context) error {
+							err := RunInMode(s.is, tt.lets, func(ctx context.Context) error {
 								got.WriteByte('+')
 								<-ctx.Done()
 								got.WriteByte('-')
@@ -90,7 +90,7 @@ func TestWhile(t *testing.T) {
 func TestWhileEnds(t *testing.T) {
 	s := &switchboard{mode: earshot.Live, changed: make(chan struct{})}
 	broken := errors.New("broken")
-	err := runInMode(s.is, earshot.Mode.Listens, func(context.Context) error { return broken })(t.Context())
+	err := RunInMode(s.is, earshot.Mode.Listens, func(context.Context) error { return broken })(t.Context())
 	if !errors.Is(err, broken) {
 		t.Errorf("it ended with %v", err)
 	}
