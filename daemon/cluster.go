@@ -19,6 +19,7 @@ import (
 	"earshot/cluster"
 	"earshot/config"
 	"earshot/daemon/access"
+	"earshot/daemon/buslink"
 	"earshot/daemon/roomset"
 	"earshot/executive"
 	"earshot/executive/room"
@@ -77,7 +78,7 @@ func (d *Daemon) openCluster(ctx context.Context) error {
 	}
 	c.files = cluster.Files{DB: c.db, Dir: cfg.Store.Directory, Names: []string{pairing.CertificateFile, pairing.File, "tokens.json"}, Log: d.log}
 	if err = c.files.Sync(ctx); err == nil && cfg.Bus.Listen != "" {
-		if _, err = BusCertificate(cfg); err == nil { // which the first daemon makes, and the others get
+		if _, err = buslink.Certificate(cfg); err == nil { // which the first daemon makes, and the others get
 			err = c.files.Sync(ctx)
 		}
 	}
@@ -145,7 +146,7 @@ func (c *clusterMember) run(ctx context.Context) {
 	sharing.Go(func() { c.files.Run(ctx) })
 	sharing.Go(func() { c.shareCosts(ctx) })
 	sharing.Go(func() { c.watch(ctx) })
-	c.daemon.bus.keep(ctx, "other daemons cannot be heard of", func(ctx context.Context, b bus.Bus) error {
+	c.daemon.bus.Keep(ctx, "other daemons cannot be heard of", func(ctx context.Context, b bus.Bus) error {
 		c.member.Bus = b
 		return c.member.Run(ctx)
 	})

@@ -498,12 +498,12 @@ func TestCluster(t *testing.T) {
 	t.Run("another bus", func(t *testing.T) {
 		_, a, b := house(t)
 		v := a.counting()
-		a.bus.set(nil)
+		a.bus.Set(nil)
 		b.owns()
 		if got := b.replies(); len(got) != 1 || got[0] != "completed:"+v.Played() {
 			t.Errorf("on record is %q, of %q that was read", got, v.Played())
 		}
-		a.bus.set(&a.line)
+		a.bus.Set(&a.line)
 		b.answers()
 		a.drain("b")
 		a.owns()

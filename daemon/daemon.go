@@ -26,6 +26,7 @@ import (
 	"earshot/config"
 	"earshot/daemon/access"
 	"earshot/daemon/admin"
+	"earshot/daemon/buslink"
 	"earshot/daemon/cameras"
 	"earshot/daemon/erase"
 	"earshot/daemon/health"
@@ -72,7 +73,7 @@ type Daemon struct {
 	discordBot atomic.Pointer[bot.Bot] // on Discord; nil without one
 	cameras    cameras.Set             // of this machine
 	satellites satellites              // other machines
-	bus        busLink                 // to them, and to other daemons
+	bus        *buslink.Link           // to them, and to other daemons
 
 	server *server.Server // serves other processes
 	port   *server.Port   // where they connect besides the socket
@@ -196,7 +197,8 @@ func (d *Daemon) openJournal(ctx context.Context, c store.Config) (err error) {
 	if err := d.openCluster(ctx); err != nil {
 		return errors.Join(err, d.store.Close())
 	}
-	d.installBus(ctx)
+	d.bus = buslink.New(d.log, d.countDrops("satellites"), d.options.bus)
+	d.show(d.sections.Install(ctx, &section.Section{Name: busSection, Outlasts: true, Build: func(context.Context) section.Build { return d.bus.Build(d.Config()) }}))
 	all, err := d.openRooms(ctx)
 	if err != nil {
 		return errors.Join(err, d.closeJournal())

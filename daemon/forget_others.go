@@ -28,7 +28,7 @@ func forgetSubject(name string) string { return "earshot.cluster." + name + ".fo
 // tellErased implements [erase.Eraser.Tell]. Whoever does not answer hears of the events from the database.
 func (d *Daemon) tellErased(ctx context.Context, e erase.Erasure) {
 	data, err := json.Marshal(e)
-	b := d.bus.current()
+	b := d.bus.Current()
 	if err == nil && b == nil {
 		err = errors.New("there is no connection with the bus")
 	}
@@ -75,7 +75,7 @@ func (d *Daemon) hearErased(ctx context.Context) {
 			_ = m.Respond(answer) // whoever asked does not wait for long
 		}
 	}
-	d.bus.keep(ctx, "other daemons cannot tell this one what they erase", func(ctx context.Context, b bus.Bus) error {
+	d.bus.Keep(ctx, "other daemons cannot tell this one what they erase", func(ctx context.Context, b bus.Bus) error {
 		stop, err := b.Subscribe(ctx, forgetSubject(d.Config().Cluster.Name), take)
 		if err != nil {
 			return err

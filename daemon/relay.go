@@ -21,7 +21,7 @@ func relaySubject(name string) string { return "earshot.cluster." + name + ".htt
 // relay returns how requests are passed on to the daemons that have their rooms.
 func (c *clusterMember) relay() *server.Relay {
 	return &server.Relay{Locate: c.locate, Dial: func(ctx context.Context, owner string) (net.Conn, error) {
-		b := c.daemon.bus.current()
+		b := c.daemon.bus.Current()
 		if b == nil {
 			return nil, errors.New("there is no connection with the bus")
 		}
@@ -46,7 +46,7 @@ func (c *clusterMember) locate(id earshot.RoomID) (server.Location, error) {
 
 // serveRelayed answers requests that other daemons pass on, until ctx ends.
 func (c *clusterMember) serveRelayed(ctx context.Context) {
-	c.daemon.bus.keep(ctx, "other daemons cannot pass requests on to this one", func(ctx context.Context, b bus.Bus) error {
+	c.daemon.bus.Keep(ctx, "other daemons cannot pass requests on to this one", func(ctx context.Context, b bus.Bus) error {
 		l, err := stream.Listen(ctx, b, relaySubject(c.daemon.Config().Cluster.Name))
 		if err != nil {
 			return err

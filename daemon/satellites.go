@@ -12,6 +12,7 @@ import (
 	"earshot/api"
 	"earshot/bus/natsserver"
 	"earshot/config"
+	"earshot/daemon/buslink"
 	"earshot/daemon/section"
 	"earshot/executive"
 	"earshot/executive/room"
@@ -114,7 +115,7 @@ func (s *satellites) build(context.Context) section.Build {
 	is := section.Build{Parts: slices.Clone(s.bus)}
 	switch n := len(content.Satellites); {
 	case err != nil:
-		is.Findings = append(is.Findings, busFault("satellites", err))
+		is.Findings = append(is.Findings, buslink.Fault("satellites", err))
 	case n == 0:
 		is.Findings = append(is.Findings, probe.Finding{Thing: "satellites", Works: true, Text: "none is paired"})
 	default:
@@ -134,17 +135,11 @@ func (s *satellites) build(context.Context) section.Build {
 			is.Findings = append(is.Findings, probe.NoRoom(p))
 		}
 	}
-	if err := s.daemon.bus.setUsers(users); err != nil {
-		is.Findings = append(is.Findings, busFault("satellites", err))
+	if err := s.daemon.bus.SetUsers(users); err != nil {
+		is.Findings = append(is.Findings, buslink.Fault("satellites", err))
 	}
 	is.Started = func() { s.keep(all) }
 	return is
-}
-
-func busFault(thing string, err error) probe.Finding {
-	f := probe.Finding{Thing: thing}
-	f.Text, f.Cure = earshot.Explain(err)
-	return f
 }
 
 // elsewhere reports whether a room exists, and is not here: whoever has it lets its satellites join.
@@ -207,7 +202,7 @@ func (s *satellites) open(cfg *config.Config) {
 		FollowUp: func() time.Duration { return d.Config().Executive.Speech.FollowUp.Duration() },
 		Shared:   d.cluster != nil,
 	})
-	add(&s.bus, "satellites", func(ctx context.Context) error { return d.bus.use(ctx, far.Run) })
+	add(&s.bus, "satellites", func(ctx context.Context) error { return d.bus.Use(ctx, far.Run) })
 	add(&s.bus, "pairing", s.follow)
 	ears := engine.New("hears", cfg.Speech.Recognisers(helper.NewDialer(d.log, helper.SpeechProgram, "hear"), neural.Open(d.log)), d.report)
 	s.hub, s.speech = far, nil

@@ -13,7 +13,7 @@ import (
 	"earshot"
 	"earshot/bus"
 	"earshot/config"
-	"earshot/daemon"
+	"earshot/daemon/buslink"
 	"earshot/executive"
 	"earshot/internal/terminal"
 	"earshot/satellite"
@@ -54,7 +54,7 @@ func (c pairAdd) Run(a *app) error {
 	}
 	code := pairing.Code{ID: c.Name, Addresses: at}
 	if cfg.Bus.Listen != "" {
-		certificate, err := daemon.BusCertificate(cfg)
+		certificate, err := buslink.Certificate(cfg)
 		if err != nil {
 			return err
 		}

@@ -121,6 +121,7 @@ var may = map[string]string{
 	"daemon/diagnosis":               ". api config internal/logfile internal/redact participants",
 	"internal/discord/bot":           ". config daemon/access executive/... internal/... models/... outlets/discord participants providers/... store",
 	"daemon/health":                  ". api config llm internal/atomicfile internal/english internal/metrics internal/power internal/probe internal/sdnotify internal/terminal internal/usage daemon/admin",
+	"daemon/buslink":                 ". bus/... config daemon/section internal/field internal/helper internal/probe internal/wait satellite/pairing",
 	"daemon/roomset":                 ". executive internal/wait",
 	"daemon/section":                 ". internal/probe internal/supervise",
 	"daemon/access":                  ". config executive participants/... server/... store",

@@ -1,11 +1,16 @@
-package daemon
+// Package buslink connects a daemon with its bus, and runs the server of that if the daemon has one of its
+// own.
+package buslink
 
 import (
 	"context"
 	"crypto/sha256"
+	"earshot"
+	"log/slog"
 	"path/filepath"
 	"reflect"
 	"sync"
+	"time"
 
 	"github.com/nats-io/nkeys"
 
@@ -21,12 +26,16 @@ import (
 	"earshot/satellite/pairing"
 )
 
-// A busLink is the daemon's connection with the bus, and the server of its own if it has one. What is not
-// guarded belongs to the goroutine of the section.
-type busLink struct {
-	daemon *Daemon
-	made   *bus.Config // what the parts are made of; nil without a bus
-	is     section.Build
+// retry is how long to wait before what uses the bus begins again after an error.
+const retry = time.Second
+
+// A Link is the daemon's connection with the bus, and the server of its own if it has one. Its methods may
+// be called from many goroutines, but for [Link.Build].
+type Link struct {
+	log     *slog.Logger
+	dropped func(int)
+	made    *bus.Config // what the parts are made of; nil without a bus
+	is      section.Build
 
 	mu      sync.Mutex
 	server  *natsserver.Server // nil if there are servers already
@@ -35,21 +44,20 @@ type busLink struct {
 	changed chan struct{} // closed and replaced when there is another
 }
 
-// installBus gives the daemon its bus, if there is to be one.
-func (d *Daemon) installBus(ctx context.Context) {
-	d.bus.daemon, d.bus.conn, d.bus.changed = d, d.options.bus, make(chan struct{})
-	d.show(d.sections.Install(ctx, &section.Section{Name: busSection, Outlasts: true, Build: d.bus.build}))
+// New returns a link without a connection, or with one that is there. Dropped is told how many messages
+// were dropped.
+func New(log *slog.Logger, dropped func(int), conn bus.Bus) *Link {
+	return &Link{log: log, dropped: dropped, conn: conn, changed: make(chan struct{})}
 }
 
-// BusCertificate returns the certificate of the bus of a configuration. It is made when it is needed
+// Certificate returns the certificate of the bus of a configuration. It is made when it is needed
 // first.
-func BusCertificate(cfg *config.Config) (natsserver.Certificate, error) {
+func Certificate(cfg *config.Config) (natsserver.Certificate, error) {
 	return natsserver.LoadCertificate(filepath.Join(cfg.Store.Directory, pairing.CertificateFile))
 }
 
-// build returns the parts of the bus. Unless its configuration has changed, they go on.
-func (b *busLink) build(context.Context) section.Build {
-	cfg := b.daemon.Config()
+// Build returns the parts of the bus. Unless its configuration has changed, they go on.
+func (b *Link) Build(cfg *config.Config) section.Build {
 	if b.made != nil && reflect.DeepEqual(*b.made, cfg.Bus) {
 		return b.is
 	}
@@ -61,22 +69,21 @@ func (b *busLink) build(context.Context) section.Build {
 		return b.is
 	}
 	if err := b.open(cfg); err != nil {
-		return section.Build{Findings: []probe.Finding{busFault("bus", err)}}
+		return section.Build{Findings: []probe.Finding{Fault("bus", err)}}
 	}
 	b.made = new(cfg.Bus)
 	return b.is
 }
 
 // open makes the parts of the bus.
-func (b *busLink) open(cfg *config.Config) error {
-	d := b.daemon
+func (b *Link) open(cfg *config.Config) error {
 	connection := nats.Config{
-		Name: "earshot", Servers: cfg.Bus.Servers, Seed: cfg.Bus.Seed, Dropped: d.countDrops("satellites"),
-		Problem: func(err error) { d.log.Warn("the bus has a problem", "err", err) },
+		Name: "earshot", Servers: cfg.Bus.Servers, Seed: cfg.Bus.Seed, Dropped: b.dropped,
+		Problem: func(err error) { b.log.Warn("the bus has a problem", "err", err) },
 	}
 	var server *natsserver.Server
 	if cfg.Bus.Listen != "" {
-		certificate, err := BusCertificate(cfg)
+		certificate, err := Certificate(cfg)
 		if err != nil {
 			return err
 		}
@@ -89,7 +96,7 @@ func (b *busLink) open(cfg *config.Config) error {
 		if at := cfg.Bus.Cluster; at.Listen != "" {
 			c.Cluster = &natsserver.Cluster{Name: "earshot", Listen: at.Listen, Servers: at.Servers, Certificates: connection.Certificates}
 		}
-		server = natsserver.New(helper.NewDialer(d.log, helper.BusProgram), c)
+		server = natsserver.New(helper.NewDialer(b.log, helper.BusProgram), c)
 		b.is.Parts = append(b.is.Parts, section.Part{Name: "bus", Run: server.Run, Key: cfg.Bus})
 	}
 	b.is.Parts = append(b.is.Parts, section.Part{Name: "connection with the bus", Run: func(ctx context.Context) error { return b.connect(ctx, server, connection) }, Key: cfg.Bus})
@@ -118,7 +125,7 @@ func busKey(of natsserver.Certificate) (field.Secret, string, error) {
 }
 
 // connect connects with the bus until ctx ends.
-func (b *busLink) connect(ctx context.Context, server *natsserver.Server, c nats.Config) error {
+func (b *Link) connect(ctx context.Context, server *natsserver.Server, c nats.Config) error {
 	if server != nil {
 		started, err := server.Await(ctx)
 		if err != nil {
@@ -131,13 +138,14 @@ func (b *busLink) connect(ctx context.Context, server *natsserver.Server, c nats
 		return err
 	}
 	defer conn.Close()
-	b.set(conn)
-	defer b.set(nil) // before it is closed, so that whoever uses it has ended
+	b.Set(conn)
+	defer b.Set(nil) // before it is closed, so that whoever uses it has ended
 	<-ctx.Done()
 	return nil
 }
 
-func (b *busLink) set(conn bus.Bus) {
+// Set replaces the connection; nil stands for none.
+func (b *Link) Set(conn bus.Bus) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.conn = conn
@@ -145,15 +153,15 @@ func (b *busLink) set(conn bus.Bus) {
 	b.changed = make(chan struct{})
 }
 
-// current returns the connection, or nil if there is none.
-func (b *busLink) current() bus.Bus {
+// Current returns the connection, or nil if there is none.
+func (b *Link) Current() bus.Bus {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.conn
 }
 
-// setUsers says who besides daemons may use the server that the daemon has, if it has one.
-func (b *busLink) setUsers(users []natsserver.User) error {
+// SetUsers says who besides daemons may use the server that the daemon has, if it has one.
+func (b *Link) SetUsers(users []natsserver.User) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.users = users
@@ -163,18 +171,18 @@ func (b *busLink) setUsers(users []natsserver.User) error {
 	return b.server.SetUsers(users)
 }
 
-// keep does what use does, and after an error, which is logged with what failed, begins again.
-func (b *busLink) keep(ctx context.Context, failed string, run func(context.Context, bus.Bus) error) {
+// Keep does what [Link.Use] does, and after an error, which is logged with what failed, begins again.
+func (b *Link) Keep(ctx context.Context, failed string, run func(context.Context, bus.Bus) error) {
 	for ctx.Err() == nil {
-		if err := b.use(ctx, run); err != nil {
-			b.daemon.log.Warn(failed, "err", err)
-			wait.For(ctx, retryCluster)
+		if err := b.Use(ctx, run); err != nil {
+			b.log.Warn(failed, "err", err)
+			wait.For(ctx, retry)
 		}
 	}
 }
 
-// use runs something with the connection whenever there is one, until ctx ends or it returns an error.
-func (b *busLink) use(ctx context.Context, run func(context.Context, bus.Bus) error) error {
+// Use runs something with the connection whenever there is one, until ctx ends or it returns an error.
+func (b *Link) Use(ctx context.Context, run func(context.Context, bus.Bus) error) error {
 	for ctx.Err() == nil {
 		b.mu.Lock()
 		conn, changed := b.conn, b.changed
@@ -204,4 +212,11 @@ func (b *busLink) use(ctx context.Context, run func(context.Context, bus.Bus) er
 		}
 	}
 	return nil
+}
+
+// Fault returns why a thing that concerns the bus does not work.
+func Fault(thing string, err error) probe.Finding {
+	f := probe.Finding{Thing: thing}
+	f.Text, f.Cure = earshot.Explain(err)
+	return f
 }
