@@ -1,6 +1,9 @@
 package api
 
-import "time"
+import (
+	"earshot"
+	"time"
+)
 
 // A Readiness is whether the house can do its work.
 type Readiness struct {
@@ -61,6 +64,11 @@ type CheckResult struct {
 	Absent bool   `json:"absent,omitempty"` // it is a device that does not exist, which is no fault
 	Text   string `json:"text"`
 	Cure   string `json:"cure,omitempty"` // the command or the step that mends it
+}
+
+// Notice tells people of something that does not work.
+func (r CheckResult) Notice() earshot.Notice {
+	return earshot.Notice{Key: r.Thing, Text: r.Thing + ": " + r.Text, Cure: r.Cure, Absent: r.Absent}
 }
 
 // RoomCounts is how a room is, in numbers.

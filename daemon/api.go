@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"earshot"
+	"earshot/api"
 	"earshot/config"
 	"earshot/daemon/section"
 	"earshot/internal/probe"
@@ -12,7 +13,7 @@ import (
 
 // InstallAPI opens the audit log and, if it is configured, the port for programs, and reports the
 // port's state. The error says why the audit log cannot be written.
-func (d *Daemon) InstallAPI(ctx context.Context) ([]probe.Finding, error) {
+func (d *Daemon) InstallAPI(ctx context.Context) ([]api.CheckResult, error) {
 	audits, err := audit.Open(config.AuditFile(d.Config()), d.auditLost)
 	if err != nil {
 		return nil, err
@@ -24,13 +25,13 @@ func (d *Daemon) InstallAPI(ctx context.Context) ([]probe.Finding, error) {
 		return section.Build{Parts: []section.Part{{Name: probe.APIPart, Run: d.port.Run, Lost: err != nil, Key: probe.APIPart}}}
 	}})
 	if err != nil {
-		f := probe.Finding{Thing: probe.APIPart}
+		f := api.CheckResult{Thing: probe.APIPart}
 		f.Text, f.Cure = earshot.Explain(err)
 		d.ShowNotice(f.Notice())
-		return []probe.Finding{f}, nil
+		return []api.CheckResult{f}, nil
 	}
 	if at := d.port.URL(); at != "" {
-		return []probe.Finding{{Thing: probe.APIPart, Works: true, Text: "listens at " + at + "; clients need a token: earshot token create NAME"}}, nil
+		return []api.CheckResult{{Thing: probe.APIPart, Works: true, Text: "listens at " + at + "; clients need a token: earshot token create NAME"}}, nil
 	}
 	return nil, nil
 }

@@ -18,7 +18,7 @@ import (
 
 // buildCameras returns the cameras that looks found. A missing one may still come; an unchanged
 // one goes on.
-func (d *Daemon) buildCameras(looks []probe.Finding) section.Build {
+func (d *Daemon) buildCameras(looks []api.CheckResult) section.Build {
 	is := section.Build{Findings: looks}
 	hidden := redact.ForSources(sources(d.Config().Providers.Webcam)...)
 	var all []*cameras.Camera
@@ -37,7 +37,7 @@ func (d *Daemon) buildCameras(looks []probe.Finding) section.Build {
 }
 
 // InstallCameras looks for the configured cameras, and gives them to the daemon.
-func (d *Daemon) InstallCameras(ctx context.Context) []probe.Finding {
+func (d *Daemon) InstallCameras(ctx context.Context) []api.CheckResult {
 	return d.show(d.sections.Install(ctx, &section.Section{Name: camerasSection, AtDesk: true, Build: func(ctx context.Context) section.Build { return d.buildCameras(probe.Cameras(ctx, d.Config())) }}))
 }
 

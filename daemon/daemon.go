@@ -39,7 +39,6 @@ import (
 	"earshot/internal/discord/bot"
 	"earshot/internal/logfile"
 	"earshot/internal/metrics"
-	"earshot/internal/probe"
 	"earshot/internal/sdnotify"
 	"earshot/internal/supervise"
 	"earshot/llm"
@@ -455,7 +454,7 @@ func (d *Daemon) ShowNotice(n earshot.Notice) {
 
 // show records the faults among some findings as shown on the opening screen, and returns all
 // findings.
-func (d *Daemon) show(findings []probe.Finding) []probe.Finding {
+func (d *Daemon) show(findings []api.CheckResult) []api.CheckResult {
 	for _, f := range findings {
 		if !f.Works {
 			d.ShowNotice(f.Notice())
@@ -481,7 +480,7 @@ func (d *Daemon) openSections() {
 }
 
 // sectionRebuilt implements [section.Runner.Rebuilt].
-func (d *Daemon) sectionRebuilt(ended []string, was, now []probe.Finding) {
+func (d *Daemon) sectionRebuilt(ended []string, was, now []api.CheckResult) {
 	for _, name := range ended {
 		for _, r := range d.rooms.Now() {
 			r.Room.Know(earshot.Notice{Key: name, Over: true})

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"earshot"
+	"earshot/api"
 	"earshot/daemon/access"
 	"earshot/daemon/section"
 	"earshot/executive"
@@ -17,7 +18,7 @@ import (
 
 // InstallDiscord gives the daemon its bot, if it is configured, and reports the result. Voice says
 // whether the bot may join voice channels.
-func (d *Daemon) InstallDiscord(ctx context.Context, voice bool) []probe.Finding {
+func (d *Daemon) InstallDiscord(ctx context.Context, voice bool) []api.CheckResult {
 	return d.show(d.sections.Install(ctx, &section.Section{
 		Name: discordSection, Build: func(ctx context.Context) section.Build { return d.buildDiscord(ctx, voice) },
 		AwaitRest: func(ctx context.Context) {
@@ -38,7 +39,7 @@ func (d *Daemon) buildDiscord(ctx context.Context, voice bool) section.Build {
 	if !d.Config().Providers.Discord.Enabled {
 		return is
 	}
-	f := probe.Finding{Thing: "discord", Works: true}
+	f := api.CheckResult{Thing: "discord", Works: true}
 	var hears, speaks bool
 	if voice && d.Config().Providers.Discord.Join != discord.JoinNever {
 		roles := probe.SpeechRoles(ctx)
@@ -61,18 +62,18 @@ func (d *Daemon) buildDiscord(ctx context.Context, voice bool) section.Build {
 	if err != nil {
 		f.Works = false
 		f.Text, f.Cure = earshot.Explain(err)
-		is.Findings = []probe.Finding{f}
+		is.Findings = []api.CheckResult{f}
 		return is
 	}
 	if d.cluster != nil {
 		s := &discordShards{clusterMember: d.cluster, bot: c, shards: b.Shards}
-		return section.Build{Parts: []section.Part{{Name: "discord", Run: s.run}}, Findings: []probe.Finding{f}}
+		return section.Build{Parts: []section.Part{{Name: "discord", Run: s.run}}, Findings: []api.CheckResult{f}}
 	}
 	parts := []section.Part{{Name: "discord", Run: b.Run}}
 	if hears {
 		parts = append(parts, section.Part{Name: "recognition of calls", Run: b.Recognise})
 	}
-	return section.Build{Parts: parts, Findings: []probe.Finding{f}, Started: func() { d.discordBot.Store(b) }}
+	return section.Build{Parts: parts, Findings: []api.CheckResult{f}, Started: func() { d.discordBot.Store(b) }}
 }
 
 // discordRooms are the rooms of the daemon in the form that its bot uses.

@@ -24,7 +24,6 @@ import (
 	"earshot/daemon/health"
 	"earshot/daemon/section"
 	"earshot/internal/logfile"
-	"earshot/internal/probe"
 	"earshot/internal/testkit"
 	"earshot/llm"
 	"earshot/participants"
@@ -670,7 +669,7 @@ func TestSections(t *testing.T) {
 					mu.Unlock()
 					return nil
 				}})
-				is.Findings = append(is.Findings, probe.Finding{Thing: name, Works: name != "c", Text: "it is missing"})
+				is.Findings = append(is.Findings, api.CheckResult{Thing: name, Works: name != "c", Text: "it is missing"})
 			}
 			return is
 		},

@@ -93,7 +93,7 @@ type satelliteKey struct {
 }
 
 // InstallSatellites gives the daemon its satellites, if there is to be a bus, and reports the result.
-func (d *Daemon) InstallSatellites(ctx context.Context) []probe.Finding {
+func (d *Daemon) InstallSatellites(ctx context.Context) []api.CheckResult {
 	s := &d.satellites
 	s.daemon, s.registry = d, pairing.In(d.Config().Store.Directory)
 	return d.show(d.sections.Install(ctx, &section.Section{Name: satellitesSection, Build: s.build}))
@@ -117,9 +117,9 @@ func (s *satellites) build(context.Context) section.Build {
 	case err != nil:
 		is.Findings = append(is.Findings, buslink.Fault("satellites", err))
 	case n == 0:
-		is.Findings = append(is.Findings, probe.Finding{Thing: "satellites", Works: true, Text: "none is paired"})
+		is.Findings = append(is.Findings, api.CheckResult{Thing: "satellites", Works: true, Text: "none is paired"})
 	default:
-		is.Findings = append(is.Findings, probe.Finding{Thing: "satellites", Works: true, Text: english.Count(n, "satellite") + " paired"})
+		is.Findings = append(is.Findings, api.CheckResult{Thing: "satellites", Works: true, Text: english.Count(n, "satellite") + " paired"})
 		is.Parts = append(is.Parts, s.speech...)
 	}
 	var all []*pairedSatellite

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"earshot"
+	"earshot/api"
 	"earshot/config"
 	"earshot/daemon/section"
 	"earshot/executive/room"
@@ -37,7 +38,7 @@ type speechIO struct {
 
 // InstallVoice gives the daemon its speech input and output, as far as they are wanted and
 // possible: a missing device may still come.
-func (d *Daemon) InstallVoice(ctx context.Context) (findings []probe.Finding) {
+func (d *Daemon) InstallVoice(ctx context.Context) (findings []api.CheckResult) {
 	d.speechModelsChanged() // from now on
 	l := &speechIO{daemon: d, card: sound.New(helper.NewDialer(d.log, helper.SoundProgram), d.log)}
 	look := func(ctx context.Context) probe.VoiceFindings {
@@ -86,7 +87,7 @@ func (l *speechIO) buildLoudspeaker(ctx context.Context) section.Build {
 		return section.Build{}
 	}
 	looks := l.looks(ctx)
-	is := section.Build{Findings: []probe.Finding{looks.Mouth}}
+	is := section.Build{Findings: []api.CheckResult{looks.Mouth}}
 	l.daemon.health.NoteBy("loudspeaker", looks.SpeaksBy)
 	if !looks.Speaks {
 		return is
@@ -124,7 +125,7 @@ func (l *speechIO) buildMicrophone(ctx context.Context, mic *atomic.Pointer[micr
 		return section.Build{Started: func() { mic.Store(nil) }}
 	}
 	looks := l.looks(ctx)
-	is := section.Build{Findings: []probe.Finding{looks.Ears}, Started: func() { mic.Store(nil) }}
+	is := section.Build{Findings: []api.CheckResult{looks.Ears}, Started: func() { mic.Store(nil) }}
 	l.daemon.health.NoteBy("microphone", looks.HearsBy)
 	if !looks.Hears {
 		return is

@@ -64,17 +64,17 @@ func (a *app) diagnose(cfg *config.Config, c diagnosticsCommand) (all api.Diagno
 	}
 	s := diagnosis.NewRedactor(diagnosis.MachineNames()...)
 	d := diagnosis.New(cfg, version(), diagnosis.Redactor{}) // it knows no names: only a running daemon does
-	findings := []probe.Finding{probe.Journal(a.ctx, cfg), probe.Disk(cfg), probe.Log(cfg), probe.Daemon(a.ctx, cfg)}
+	findings := []api.CheckResult{probe.Journal(a.ctx, cfg), probe.Disk(cfg), probe.Log(cfg), probe.Daemon(a.ctx, cfg)}
 	if a.warned { // in words that may be anybody's
-		findings = append(findings, probe.Finding{Thing: "configuration", Text: "is wrong", Cure: "earshot check"})
+		findings = append(findings, api.CheckResult{Thing: "configuration", Text: "is wrong", Cure: "earshot check"})
 	}
 	findings = append(findings, probe.Senses(a.ctx, cfg)...)
 	for _, l := range probe.Engines(a.ctx, cfg.Executive.LLM) {
-		findings = append(findings, l.Finding)
+		findings = append(findings, l.CheckResult)
 	}
 	for _, f := range findings {
 		f.Text, f.Cure = s.File(f.Text), s.File(f.Cure)
-		d.Findings = append(d.Findings, api.CheckResult(f))
+		d.Findings = append(d.Findings, f)
 	}
 	return diagnosis.Scrub(d, s)
 }

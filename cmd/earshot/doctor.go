@@ -22,7 +22,7 @@ func (d doctorCommand) Run(a *app) error {
 	config.Place(cfg)
 	findings := slices.Concat(
 		probe.Configuration(cfg, err),
-		[]probe.Finding{probe.Journal(a.ctx, cfg), probe.Disk(cfg), probe.Log(cfg), probe.Daemon(a.ctx, cfg)},
+		[]api.CheckResult{probe.Journal(a.ctx, cfg), probe.Disk(cfg), probe.Log(cfg), probe.Daemon(a.ctx, cfg)},
 		probe.API(a.ctx, cfg), probe.Satellites(a.ctx, cfg), probe.Cluster(a.ctx, cfg), probe.Tokens(cfg), probe.KnownVoices(cfg), probe.Agents(a.ctx, cfg),
 		probe.Senses(a.ctx, cfg), a.tryCameras(cfg), probe.Discord(a.ctx, cfg), probe.Models(a.ctx, cfg, err),
 	)
@@ -32,7 +32,7 @@ func (d doctorCommand) Run(a *app) error {
 	} else {
 		probe.PrintFindings(a.printed(), findings)
 	}
-	if slices.ContainsFunc(findings, func(f probe.Finding) bool { return !f.Works }) {
+	if slices.ContainsFunc(findings, func(f api.CheckResult) bool { return !f.Works }) {
 		return errors.Join(err, &verdict{code: failed})
 	}
 	return err
@@ -41,7 +41,7 @@ func (d doctorCommand) Run(a *app) error {
 // tryCameras looks at the cameras that are wanted, and takes a picture by each, which
 // nobody keeps. Those of an earshot that runs are its own, also if it does not answer: it
 // may have closed them.
-func (a *app) tryCameras(cfg *config.Config) []probe.Finding {
+func (a *app) tryCameras(cfg *config.Config) []api.CheckResult {
 	looks := probe.Cameras(a.ctx, cfg)
 	if running, err := a.lenses(cfg); err == nil {
 		cameras.Try(a.ctx, cfg.Providers.Webcam, looks, running)

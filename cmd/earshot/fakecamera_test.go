@@ -17,8 +17,8 @@ import (
 	"time"
 
 	"earshot"
+	"earshot/api"
 	"earshot/internal/helper"
-	"earshot/internal/probe"
 	"earshot/models/see/wire"
 )
 
@@ -40,7 +40,7 @@ const fakeCamera = "fake-camera"
 // beFakeCamera makes this test binary act as that helper.
 func beFakeCamera() {
 	if len(os.Args) > 1 && os.Args[1] == "check" {
-		_ = json.NewEncoder(os.Stdout).Encode(probe.Finding{Works: true, Text: "a camera for tests"})
+		_ = json.NewEncoder(os.Stdout).Encode(api.CheckResult{Works: true, Text: "a camera for tests"})
 		return
 	}
 	err := helper.Serve(context.Background(), "earshot-camera", helper.Stdio(os.Stdin, os.Stdout), pretendToSee)

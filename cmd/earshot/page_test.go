@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"earshot/api"
 	"earshot/internal/probe"
 )
 
@@ -67,28 +68,28 @@ func TestCommandsOnATerminal(t *testing.T) {
 
 // The findings without any microphone, and without the chosen one.
 var (
-	noMicrophone = probe.Finding{Thing: "microphone", Absent: true, Text: "there is none", Cure: "connect one, then check: earshot devices"}
-	noYeti       = probe.Finding{Thing: "microphone", Text: `"Yeti" is not there`, Cure: "connect it, or choose another: earshot devices"}
+	noMicrophone = api.CheckResult{Thing: "microphone", Absent: true, Text: "there is none", Cure: "connect one, then check: earshot devices"}
+	noYeti       = api.CheckResult{Thing: "microphone", Text: `"Yeti" is not there`, Cure: "connect it, or choose another: earshot devices"}
 )
 
 // TestAbsentDevices: a device that is not there is no fault, and is shown by a dash, in one line.
 func TestAbsentDevices(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
-		thing probe.Finding
+		thing api.CheckResult
 		want  string
 	}{
 		{"no microphone", noMicrophone, "  – microphone     there is none\n                   → connect one, then check: earshot devices\n"},
 		{"not the one that was chosen", noYeti, "  ✗ microphone     \"Yeti\" is not there\n                   → connect it, or choose another: earshot devices\n"},
-		{"one that works", probe.Finding{Thing: "microphone", Works: true, Text: "Yeti"}, "  ✓ microphone     Yeti\n"},
+		{"one that works", api.CheckResult{Thing: "microphone", Works: true, Text: "Yeti"}, "  ✓ microphone     Yeti\n"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var b strings.Builder
-			probe.PrintFindings(&b, []probe.Finding{tt.thing})
+			probe.PrintFindings(&b, []api.CheckResult{tt.thing})
 			if b.String() != tt.want {
 				t.Errorf("shown as\n%s\nwant\n%s", b.String(), tt.want)
 			}
-			if brief := probe.Brief([]probe.Finding{tt.thing}); tt.thing.Absent != (brief[0].Cure == "" && tt.thing.Cure != "") {
+			if brief := probe.Brief([]api.CheckResult{tt.thing}); tt.thing.Absent != (brief[0].Cure == "" && tt.thing.Cure != "") {
 				t.Errorf("at the start it is %+v", brief[0])
 			}
 		})

@@ -108,7 +108,7 @@ func (r runCommand) Run(a *app) error {
 	if err != nil {
 		return errors.Join(owned(err), l.Close())
 	}
-	api, err := d.InstallAPI(a.ctx)
+	port, err := d.InstallAPI(a.ctx)
 	if err != nil {
 		return errors.Join(err, d.Close(), l.Close())
 	}
@@ -116,7 +116,7 @@ func (r runCommand) Run(a *app) error {
 		d.ExpectCameras()
 	}
 	err = a.live(d, r.identityFlags, l, func() {
-		var senses []probe.Finding
+		var senses []api.CheckResult
 		if !r.NoVoice {
 			senses = d.InstallVoice(a.ctx)
 		}
@@ -127,7 +127,7 @@ func (r runCommand) Run(a *app) error {
 		if !r.NoVoice {
 			senses = append(senses, d.InstallSatellites(a.ctx)...)
 		}
-		a.open(d, looks, senses, r.unused(), api)
+		a.open(d, looks, senses, r.unused(), port)
 		if first {
 			firststart.Forewarn(a.greeted(), d.Config())
 		}
@@ -185,11 +185,11 @@ func owned(err error) error {
 
 // open prints the opening screen: what works, what does not, what mends it. What is unused is
 // not told to be allowed.
-func (a *app) open(d *daemon.Daemon, looks []probe.Engine, senses []probe.Finding, unused []string, api []probe.Finding) {
-	var findings []probe.Finding
-	d.Health().NoteFinding(probe.Finding{Thing: "journal", Works: true})
+func (a *app) open(d *daemon.Daemon, looks []probe.Engine, senses []api.CheckResult, unused []string, port []api.CheckResult) {
+	var findings []api.CheckResult
+	d.Health().NoteFinding(api.CheckResult{Thing: "journal", Works: true})
 	for _, l := range looks {
-		findings = append(findings, l.Finding)
+		findings = append(findings, l.CheckResult)
 		d.Health().NoteEngine(l)
 	}
 	for _, f := range senses {
@@ -197,15 +197,15 @@ func (a *app) open(d *daemon.Daemon, looks []probe.Engine, senses []probe.Findin
 		d.Health().NoteFinding(f)
 		d.AddWorking(f.Thing) // as long as it is not known to be at fault
 	}
-	findings = append(findings, probe.Finding{Thing: "journal", Works: true, Text: config.ShortPath(d.Config().Store.Place())})
+	findings = append(findings, api.CheckResult{Thing: "journal", Works: true, Text: config.ShortPath(d.Config().Store.Place())})
 	d.AddWorking("journal")
 	if a.typesHere(d.Config()) {
-		findings = append(findings, probe.Finding{Thing: "console", Works: true, Text: "type here; /help lists what you can ask, /exit leaves"})
+		findings = append(findings, api.CheckResult{Thing: "console", Works: true, Text: "type here; /help lists what you can ask, /exit leaves"})
 		d.AddWorking("console")
-		d.Health().NoteFinding(probe.Finding{Thing: "console", Works: true})
+		d.Health().NoteFinding(api.CheckResult{Thing: "console", Works: true})
 	}
 	findings = append(findings, probe.Privacy(d.Config(), unused))
-	findings = append(append(findings, api...), probe.AgentFindings(d.Agents())...)
+	findings = append(append(findings, port...), probe.AgentFindings(d.Agents())...)
 	w := a.greeted()
 	fmt.Fprintf(w, "%s is running.\n\n", d.Config().Executive.Name)
 	probe.PrintFindings(w, probe.Brief(findings))

@@ -14,6 +14,7 @@ import (
 
 	"github.com/nats-io/nkeys"
 
+	"earshot/api"
 	"earshot/bus"
 	"earshot/bus/nats"
 	"earshot/bus/natsserver"
@@ -21,7 +22,6 @@ import (
 	"earshot/daemon/section"
 	"earshot/internal/field"
 	"earshot/internal/helper"
-	"earshot/internal/probe"
 	"earshot/internal/wait"
 	"earshot/satellite/pairing"
 )
@@ -69,7 +69,7 @@ func (b *Link) Build(cfg *config.Config) section.Build {
 		return b.is
 	}
 	if err := b.open(cfg); err != nil {
-		return section.Build{Findings: []probe.Finding{Fault("bus", err)}}
+		return section.Build{Findings: []api.CheckResult{Fault("bus", err)}}
 	}
 	b.made = new(cfg.Bus)
 	return b.is
@@ -215,8 +215,8 @@ func (b *Link) Use(ctx context.Context, run func(context.Context, bus.Bus) error
 }
 
 // Fault returns why a thing that concerns the bus does not work.
-func Fault(thing string, err error) probe.Finding {
-	f := probe.Finding{Thing: thing}
+func Fault(thing string, err error) api.CheckResult {
+	f := api.CheckResult{Thing: thing}
 	f.Text, f.Cure = earshot.Explain(err)
 	return f
 }

@@ -102,12 +102,12 @@ func (e *Camera) announce(closed bool, word string) {
 }
 
 // An absence is the error of a camera that cannot be opened, or not now.
-type absence struct{ probe.Finding }
+type absence struct{ api.CheckResult }
 
 func (a *absence) Error() string { return a.Text }
 
 // Cure says what to do about it.
-func (a *absence) Cure() string { return a.Finding.Cure }
+func (a *absence) Cure() string { return a.CheckResult.Cure }
 
 // state returns how well it sees now.
 func (e *Camera) state() state {

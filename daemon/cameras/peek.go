@@ -133,7 +133,7 @@ func chosen(c webcam.Config, name string) (*webcam.Camera, []string) {
 // Try takes a picture by each camera of the findings that works, which nobody keeps, and adds to the
 // finding what came of it. Those of an earshot that runs are its own. So are closed those whose hours
 // are over.
-func Try(ctx context.Context, cfg webcam.Config, findings []probe.Finding, running map[string]api.CameraInfo) {
+func Try(ctx context.Context, cfg webcam.Config, findings []api.CheckResult, running map[string]api.CameraInfo) {
 	var g sync.WaitGroup
 	for i, c := range cfg.List() {
 		if i >= len(findings) || !findings[i].Works || probe.Closed(earshot.Live, c.Hours, time.Now()) != "" {
@@ -150,7 +150,7 @@ func Try(ctx context.Context, cfg webcam.Config, findings []probe.Finding, runni
 }
 
 // tried notes what came of a try.
-func tried(f *probe.Finding, s api.CameraView) {
+func tried(f *api.CheckResult, s api.CameraView) {
 	switch {
 	case s.Fault != "":
 		f.Works, f.Text, f.Cure = false, s.Fault, s.Cure

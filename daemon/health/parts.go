@@ -113,7 +113,7 @@ func (v *Parts) set(p api.Part, now time.Time) (news bool) {
 }
 
 // NoteFinding records a finding about a part at the start.
-func (v *Parts) NoteFinding(f probe.Finding) {
+func (v *Parts) NoteFinding(f api.CheckResult) {
 	if kind, ok := kindOf(f.Thing); ok {
 		v.set(api.Part{Name: f.Thing, Kind: kind, Well: f.Works, Text: f.Text, Cure: f.Cure}, time.Now())
 	}

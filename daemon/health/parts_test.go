@@ -36,18 +36,18 @@ func TestVitals(t *testing.T) {
 		{"a prompt is too long", func(v *Parts) { answers(v); gives(v, "ollama", llm.TooLong) }, "ollama", ""},
 		{"a microphone is lost", func(v *Parts) {
 			answers(v)
-			v.NoteFinding(probe.Finding{Thing: "microphone", Works: true})
+			v.NoteFinding(api.CheckResult{Thing: "microphone", Works: true})
 			lost(v, "microphone")
 		}, "ollama !microphone", "microphone"},
 		{"and is back", func(v *Parts) {
 			answers(v)
-			v.NoteFinding(probe.Finding{Thing: "microphone", Works: true, Text: "built in"})
+			v.NoteFinding(api.CheckResult{Thing: "microphone", Works: true, Text: "built in"})
 			lost(v, "microphone")
 			back(v, "microphone")
 		}, "ollama microphone", ""},
 		{"a disk is full", func(v *Parts) {
 			answers(v)
-			v.NoteFinding(probe.Finding{Thing: "journal", Works: true})
+			v.NoteFinding(api.CheckResult{Thing: "journal", Works: true})
 			lost(v, "store.full")
 		}, "ollama !journal", "journal"},
 		{"what nobody knows of", func(v *Parts) { answers(v); lost(v, "recognition"); back(v, "recognition") }, "ollama", ""},
@@ -55,7 +55,7 @@ func TestVitals(t *testing.T) {
 		{"what is no part", func(v *Parts) { answers(v); lost(v, "context") }, "ollama", ""},
 		{"a camera with a name", func(v *Parts) {
 			answers(v)
-			v.NoteFinding(probe.Finding{Thing: earshot.CameraCalled("door"), Text: "is not there"})
+			v.NoteFinding(api.CheckResult{Thing: earshot.CameraCalled("door"), Text: "is not there"})
 		}, "ollama !" + earshot.CameraCalled("door"), earshot.CameraCalled("door")},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -109,7 +109,7 @@ func TestHosts(t *testing.T) {
 	}
 	v.SetEngines([]llm.Engine{&llmtest.Script{}, &llmtest.Script{}}, list[1:]) // it has become the only host
 	parts("small; !big")
-	v.NoteEngine(probe.Engine{Name: "big", Finding: probe.Finding{Works: true}, Config: list[2]})
+	v.NoteEngine(probe.Engine{Name: "big", CheckResult: api.CheckResult{Works: true}, Config: list[2]})
 	parts("small; big")
 	counts, err := v.Counts.Values()
 	if err != nil || counts["outages_total host-2"] != 1 || counts["outages_total engine"] != 0 {
@@ -126,8 +126,8 @@ func TestWhatWorks(t *testing.T) {
 			t.Errorf("%s works, want %s", got, want)
 		}
 	}
-	v.NoteEngine(probe.Engine{Finding: probe.Finding{Thing: "model", Works: true, Text: "small on ollama"}, Config: llm.EngineConfig{Name: "ollama"}})
-	v.NoteFinding(probe.Finding{Thing: "journal", Works: true})
+	v.NoteEngine(probe.Engine{CheckResult: api.CheckResult{Thing: "model", Works: true, Text: "small on ollama"}, Config: llm.EngineConfig{Name: "ollama"}})
+	v.NoteFinding(api.CheckResult{Thing: "journal", Works: true})
 	works("small on ollama, journal, console")
 	v.NoteNotice(earshot.Notice{Key: "store.full", Text: "the disk is full"})
 	works("small on ollama, console")

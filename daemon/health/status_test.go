@@ -8,13 +8,12 @@ import (
 	"earshot"
 	"earshot/api"
 	"earshot/daemon/health"
-	"earshot/internal/probe"
 )
 
 // The findings without any microphone, and without the chosen one.
 var (
-	noMicrophone = probe.Finding{Thing: "microphone", Absent: true, Text: "there is none", Cure: "connect one, then check: earshot devices"}
-	noYeti       = probe.Finding{Thing: "microphone", Text: `"Yeti" is not there`, Cure: "connect it, or choose another: earshot devices"}
+	noMicrophone = api.CheckResult{Thing: "microphone", Absent: true, Text: "there is none", Cure: "connect one, then check: earshot devices"}
+	noYeti       = api.CheckResult{Thing: "microphone", Text: `"Yeti" is not there`, Cure: "connect it, or choose another: earshot devices"}
 )
 
 // TestStatusOfFaults: status reports each device once, and a device that is not there is no fault.
@@ -29,7 +28,7 @@ func TestStatusOfFaults(t *testing.T) {
 		{"no microphone", []earshot.Notice{noMicrophone.Notice()}, nil, "  – microphone: there is none\n"},
 		{"not the one that was chosen", []earshot.Notice{noYeti.Notice()}, nil,
 			"  ✗ microphone: \"Yeti\" is not there\n    → connect it, or choose another: earshot devices\n"},
-		{"no camera", []earshot.Notice{probe.Finding{Thing: "camera nowhere", Absent: true, Text: "there is none", Cure: "connect one"}.Notice()}, []api.CameraInfo{closed}, "  – camera nowhere: there is none\n"},
+		{"no camera", []earshot.Notice{api.CheckResult{Thing: "camera nowhere", Absent: true, Text: "there is none", Cure: "connect one"}.Notice()}, []api.CameraInfo{closed}, "  – camera nowhere: there is none\n"},
 		{"a camera that is lost", []earshot.Notice{{Key: "camera nowhere", Text: "camera nowhere: it is busy", Cure: "end that"}}, []api.CameraInfo{closed}, "  ✗ camera nowhere: it is busy\n    → end that\n"},
 		{"one that is closed", nil, []api.CameraInfo{{Camera: "nowhere", Eyes: earshot.Away, Closed: "the room is paused"}}, "  ○ The camera nowhere is closed: the room is paused.\n"},
 		{"a closed camera without a fault", nil, []api.CameraInfo{closed}, "  ○ The camera nowhere gives no pictures: there is none\n"},

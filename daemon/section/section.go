@@ -10,7 +10,7 @@ import (
 	"sync"
 
 	"earshot"
-	"earshot/internal/probe"
+	"earshot/api"
 	"earshot/internal/supervise"
 )
 
@@ -64,8 +64,8 @@ type Section struct {
 // A Build is what a section consists of.
 type Build struct {
 	Parts    []Part
-	Findings []probe.Finding // about the parts
-	Started  func()          // called once the old parts have ended; may be nil
+	Findings []api.CheckResult // about the parts
+	Started  func()            // called once the old parts have ended; may be nil
 }
 
 // A Runner runs sections. Its fields are set before anything is installed; its methods may be called from
@@ -78,7 +78,7 @@ type Runner struct {
 
 	// Rebuilt is called when a section has been rebuilt, with the names of the parts that ended, and with
 	// the findings before and now.
-	Rebuilt func(ended []string, was, now []probe.Finding)
+	Rebuilt func(ended []string, was, now []api.CheckResult)
 
 	DeskMode Mode // of the desk
 	DeskHere Mode // whose mode listens while the desk is here; nil if it always is
@@ -88,7 +88,7 @@ type Runner struct {
 }
 
 // Install adds a section, before any runs, and returns the findings.
-func (r *Runner) Install(ctx context.Context, s *Section) []probe.Finding {
+func (r *Runner) Install(ctx context.Context, s *Section) []api.CheckResult {
 	s.rebuild = make(chan struct{}, 1)
 	if s.Build != nil {
 		s.Is = s.Build(ctx)

@@ -8,6 +8,7 @@ import (
 	"net"
 	"slices"
 
+	"earshot/api"
 	"earshot/bus"
 	"earshot/bus/nats"
 	"earshot/config"
@@ -19,7 +20,7 @@ import (
 
 // Satellites finds something only where there is to be a bus: whether it can be reached, and whether each
 // satellite has a room.
-func Satellites(ctx context.Context, cfg *config.Config) (all []Finding) {
+func Satellites(ctx context.Context, cfg *config.Config) (all []api.CheckResult) {
 	if !cfg.Bus.Enabled() {
 		return nil
 	}
@@ -40,16 +41,16 @@ func Satellites(ctx context.Context, cfg *config.Config) (all []Finding) {
 }
 
 // NoRoom finds that a satellite is paired for a room that does not exist.
-func NoRoom(p pairing.Satellite) Finding {
-	return Finding{
+func NoRoom(p pairing.Satellite) api.CheckResult {
+	return api.CheckResult{
 		Thing: "satellite " + p.ID, Text: fmt.Sprintf("its room %s does not exist", p.Room),
 		Cure: fmt.Sprintf("earshot pair remove %s; then earshot pair %s --room ROOM", p.ID, p.ID),
 	}
 }
 
 // listens finds whether the daemon that runs listens for satellites, or could if one ran.
-func listens(ctx context.Context, cfg *config.Config) Finding {
-	f, at := Finding{Thing: "bus"}, cfg.Bus.Listen
+func listens(ctx context.Context, cfg *config.Config) api.CheckResult {
+	f, at := api.CheckResult{Thing: "bus"}, cfg.Bus.Listen
 	asking, cancel := context.WithTimeout(ctx, AnswerTimeout)
 	defer cancel()
 	if _, err := (&client.Client{Socket: cfg.Server.Path()}).State(asking); errors.Is(err, client.ErrNotRunning) {
@@ -77,10 +78,10 @@ func listens(ctx context.Context, cfg *config.Config) Finding {
 }
 
 // busServer finds whether a server lets earshot in.
-func busServer(ctx context.Context, c bus.Config, at string) Finding {
+func busServer(ctx context.Context, c bus.Config, at string) api.CheckResult {
 	ctx, cancel := context.WithTimeout(ctx, AnswerTimeout)
 	defer cancel()
-	f := Finding{Thing: "bus", Works: true, Text: at + " lets earshot in"}
+	f := api.CheckResult{Thing: "bus", Works: true, Text: at + " lets earshot in"}
 	conn, err := nats.Connect(ctx, nats.Config{Name: "earshot doctor", Servers: []string{at}, Seed: c.Seed})
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):

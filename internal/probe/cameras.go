@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"earshot"
+	"earshot/api"
 	"earshot/config"
 	"earshot/internal/field"
 	"earshot/internal/helper"
@@ -23,11 +24,11 @@ import (
 
 // Cameras looks for the cameras that are wanted and for what finds people in their
 // pictures, without opening any.
-func Cameras(ctx context.Context, cfg *config.Config) (looks []Finding) {
+func Cameras(ctx context.Context, cfg *config.Config) (looks []api.CheckResult) {
 	if !cfg.Providers.Webcam.Enabled {
 		return nil
 	}
-	var detects Finding
+	var detects api.CheckResult
 	var g sync.WaitGroup
 	g.Go(func() { detects = detector(ctx) })
 	for _, c := range cfg.Providers.Webcam.List() {
@@ -50,7 +51,7 @@ const memoryOnly = "pictures stay in memory; /pause closes it"
 
 // Camera looks for a camera, without opening it. Whether an address answers is found out when
 // it is opened.
-func Camera(c webcam.Camera) Finding { return thisMachine().lookAt(c) }
+func Camera(c webcam.Camera) api.CheckResult { return thisMachine().lookAt(c) }
 
 // ConnectedCameras returns the cameras that are connected to this machine.
 func ConnectedCameras() []see.Device { return thisMachine().devices() }
@@ -68,8 +69,8 @@ func thisMachine() machine { return machine{os.DirFS("/"), unix.Access} }
 func (m machine) devices() []see.Device { return see.Devices(m.root) }
 
 // lookAt looks for a camera. Whether an address answers is found out when it is opened.
-func (m machine) lookAt(c webcam.Camera) Finding {
-	f := Finding{Thing: earshot.CameraCalled(c.Name)}
+func (m machine) lookAt(c webcam.Camera) api.CheckResult {
+	f := api.CheckResult{Thing: earshot.CameraCalled(c.Name)}
 	source := c.Open(m.devices()).Source
 	if strings.Contains(source, "://") {
 		f.Works, f.Text = true, redact.Source(source)+": "+memoryOnly
@@ -114,8 +115,8 @@ func isNumber(s string) bool {
 }
 
 // detector asks the helper for cameras whether it works here.
-func detector(ctx context.Context) Finding {
-	f := Finding{Thing: "camera"}
+func detector(ctx context.Context) api.CheckResult {
+	f := api.CheckResult{Thing: "camera"}
 	path, err := helper.Find(helper.CameraProgram)
 	if err != nil {
 		f.Text, f.Cure = err.Error(), earshot.Cure(err)

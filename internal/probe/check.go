@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"earshot/api"
 	"earshot/config"
 	"earshot/internal/english"
 	"earshot/llm"
@@ -102,7 +103,7 @@ func UnlistedModels(ctx context.Context, cfg *config.Config) []CheckedFault {
 
 // Privacy says in a line what is allowed, and for how long what was overheard is kept; and
 // below it by which keys the rest would be. What is unused is not told to be allowed.
-func Privacy(cfg *config.Config, unused []string) Finding {
+func Privacy(cfg *config.Config, unused []string) api.CheckResult {
 	var may, not []string
 	for _, u := range config.Permitted(cfg) {
 		switch {
@@ -112,7 +113,7 @@ func Privacy(cfg *config.Config, unused []string) Finding {
 			may = append(may, u.Thing)
 		}
 	}
-	f := Finding{Thing: "privacy", Works: true}
+	f := api.CheckResult{Thing: "privacy", Works: true}
 	for _, part := range []struct {
 		how string
 		of  []string

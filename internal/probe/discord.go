@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"time"
 
+	"earshot/api"
 	"earshot/config"
 	"earshot/internal/discord/gateway"
 	outlet "earshot/outlets/discord"
@@ -16,7 +17,7 @@ import (
 const discordTimeout = 10 * time.Second
 
 // Discord looks at what a bot needs, if there is to be one.
-func Discord(ctx context.Context, cfg *config.Config) []Finding {
+func Discord(ctx context.Context, cfg *config.Config) []api.CheckResult {
 	if !cfg.Providers.Discord.Enabled {
 		return nil
 	}
@@ -30,17 +31,17 @@ func Discord(ctx context.Context, cfg *config.Config) []Finding {
 }
 
 // discordFindings tells each thing that a check has found.
-func discordFindings(err error, c outlet.Config) []Finding {
+func discordFindings(err error, c outlet.Config) []api.CheckResult {
 	if err == nil {
-		return []Finding{{Thing: "discord", Works: true, Text: "token, intents and permissions are in order; answers " + answers(c)}}
+		return []api.CheckResult{{Thing: "discord", Works: true, Text: "token, intents and permissions are in order; answers " + answers(c)}}
 	}
 	all := []error{err}
 	if joined, ok := err.(interface{ Unwrap() []error }); ok {
 		all = joined.Unwrap()
 	}
-	var findings []Finding
+	var findings []api.CheckResult
 	for _, err := range all {
-		f := Finding{Thing: "discord"}
+		f := api.CheckResult{Thing: "discord"}
 		f.Text, f.Cure = earshot.Explain(err)
 		if f.Cure == "" {
 			f.Cure = "check that this machine can reach https://discord.com"

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"earshot"
+	"earshot/api"
 	"earshot/conversation"
 	"earshot/llm"
 	"earshot/llm/engine"
@@ -23,7 +24,7 @@ const SmallModel = "llama3.2"
 
 // An Engine is what an engine said of itself.
 type Engine struct {
-	Finding
+	api.CheckResult
 	Config   llm.EngineConfig
 	Name     string      // its name for people
 	Answered bool        // when it was asked what it has
@@ -53,7 +54,7 @@ func Engines(ctx context.Context, c llm.Config) []Engine {
 
 // probeEngine asks an engine what it has; choose says how another model of it is chosen.
 func probeEngine(ctx context.Context, c llm.EngineConfig, choose string) Engine {
-	l := Engine{Config: c, Finding: Finding{Thing: "model"}}
+	l := Engine{Config: c, CheckResult: api.CheckResult{Thing: "model"}}
 	e, err := engine.Open(c)
 	if err != nil {
 		l.Text, l.Cure = err.Error(), "earshot check"

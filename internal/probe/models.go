@@ -9,6 +9,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"earshot/api"
 	"earshot/config"
 	"earshot/executive"
 	"earshot/internal/terminal"
@@ -31,10 +32,10 @@ type ModelInfo struct {
 }
 
 // EngineFaults returns why engines could not be asked.
-func EngineFaults(looks []Engine) (all []Finding) {
+func EngineFaults(looks []Engine) (all []api.CheckResult) {
 	for _, l := range looks {
 		if !l.Answered {
-			all = append(all, l.Finding)
+			all = append(all, l.CheckResult)
 		}
 	}
 	return all

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"syscall"
 
+	"earshot/api"
 	"earshot/config"
 	"earshot/internal/english"
 	"earshot/internal/logfile"
@@ -24,20 +25,20 @@ import (
 
 // Configuration tells every fault of the configuration. What is looked at besides is what is
 // left of it, with the default of what is wrong.
-func Configuration(cfg *config.Config, err error) (all []Finding) {
+func Configuration(cfg *config.Config, err error) (all []api.CheckResult) {
 	var wrong *config.Error
 	if !errors.As(err, &wrong) {
-		f := Finding{Thing: "configuration", Works: err == nil, Text: "every key has its default"}
+		f := api.CheckResult{Thing: "configuration", Works: err == nil, Text: "every key has its default"}
 		switch {
 		case err != nil:
 			f.Text = err.Error()
 		case cfg.File != "":
 			f.Text = config.ShortPath(cfg.File)
 		}
-		return []Finding{f}
+		return []api.CheckResult{f}
 	}
 	for _, fault := range wrong.Faults {
-		all = append(all, Finding{Thing: "configuration", Text: fault.String()})
+		all = append(all, api.CheckResult{Thing: "configuration", Text: fault.String()})
 	}
 	last := &all[len(all)-1]
 	if wrong.More > 0 {
@@ -49,18 +50,18 @@ func Configuration(cfg *config.Config, err error) (all []Finding) {
 
 // Models tries the models, unless the configuration is wrong in what it says of them: its
 // defaults are those of nobody.
-func Models(ctx context.Context, cfg *config.Config, err error) (all []Finding) {
+func Models(ctx context.Context, cfg *config.Config, err error) (all []api.CheckResult) {
 	if wrong, ok := errors.AsType[*config.Error](err); ok && wrong.Concerns("executive.llm.model") {
-		return []Finding{{Thing: "model", Absent: true, Text: "not checked: its configuration cannot be read"}}
+		return []api.CheckResult{{Thing: "model", Absent: true, Text: "not checked: its configuration cannot be read"}}
 	}
 	for _, l := range tryEngines(ctx, Engines(ctx, cfg.Executive.LLM)) {
-		all = append(all, l.Finding)
+		all = append(all, l.CheckResult)
 	}
 	return all
 }
 
-func Journal(ctx context.Context, cfg *config.Config) Finding {
-	f := Finding{Thing: "journal", Text: config.ShortPath(cfg.Store.Place())}
+func Journal(ctx context.Context, cfg *config.Config) api.CheckResult {
+	f := api.CheckResult{Thing: "journal", Text: config.ShortPath(cfg.Store.Place())}
 	n := 0
 	archive, err := store.OpenReader(ctx, cfg.Store)
 	if err == nil {
@@ -88,8 +89,8 @@ func Journal(ctx context.Context, cfg *config.Config) Finding {
 // a disk that is this full has stopped other programs already.
 const leastDisk = 100 << 20
 
-func Disk(cfg *config.Config) Finding {
-	f := Finding{Thing: "disk", Works: true}
+func Disk(cfg *config.Config) api.CheckResult {
+	f := api.CheckResult{Thing: "disk", Works: true}
 	dir := cfg.Store.Directory
 	for !exists(dir) && dir != filepath.Dir(dir) {
 		dir = filepath.Dir(dir)
@@ -109,8 +110,8 @@ func Disk(cfg *config.Config) Finding {
 
 func exists(path string) bool { _, err := os.Stat(path); return err == nil }
 
-func Log(cfg *config.Config) Finding {
-	f := Finding{Thing: "log", Text: config.ShortPath(cfg.Log.File)}
+func Log(cfg *config.Config) api.CheckResult {
+	f := api.CheckResult{Thing: "log", Text: config.ShortPath(cfg.Log.File)}
 	if cfg.Log.File == "-" {
 		f.Works, f.Text = true, "standard error"
 		return f
@@ -125,30 +126,30 @@ func Log(cfg *config.Config) Finding {
 }
 
 // Tokens finds something only where there are tokens: most people have none.
-func Tokens(cfg *config.Config) []Finding {
+func Tokens(cfg *config.Config) []api.CheckResult {
 	all, err := token.In(cfg.Store.Directory).List()
 	return countFindings("tokens", len(all), err, english.Count(len(all), "token")+" given; see: earshot token list")
 }
 
 // KnownVoices finds something only where voices are kept: most people keep none.
-func KnownVoices(cfg *config.Config) []Finding {
+func KnownVoices(cfg *config.Config) []api.CheckResult {
 	kept, err := speakers.Read(cfg.Store.Directory)
 	return countFindings("voices", len(kept), err, english.Count(len(kept), "voice")+" kept; see: earshot speakers")
 }
 
 // countFindings finds that there are n of a thing, which text says, or why they cannot be read.
-func countFindings(thing string, n int, err error, text string) []Finding {
+func countFindings(thing string, n int, err error, text string) []api.CheckResult {
 	switch {
 	case err != nil:
-		return []Finding{{Thing: thing, Text: err.Error(), Cure: earshot.Cure(err)}}
+		return []api.CheckResult{{Thing: thing, Text: err.Error(), Cure: earshot.Cure(err)}}
 	case n == 0:
 		return nil
 	}
-	return []Finding{{Thing: thing, Works: true, Text: text}}
+	return []api.CheckResult{{Thing: thing, Works: true, Text: text}}
 }
 
 // Agents finds something only where there are several: most people have one.
-func Agents(ctx context.Context, cfg *config.Config) []Finding {
+func Agents(ctx context.Context, cfg *config.Config) []api.CheckResult {
 	archive, err := store.OpenReader(ctx, cfg.Store)
 	if err != nil {
 		return nil // which is said of the journal
@@ -156,13 +157,13 @@ func Agents(ctx context.Context, cfg *config.Config) []Finding {
 	defer archive.Close()
 	book, err := agents.Read(ctx, archive)
 	if err != nil {
-		return []Finding{{Thing: "agents", Text: err.Error(), Cure: "earshot store rebuild"}}
+		return []api.CheckResult{{Thing: "agents", Text: err.Error(), Cure: "earshot store rebuild"}}
 	}
 	return AgentFindings(book)
 }
 
 // AgentFindings names the agents of a book, if there are several.
-func AgentFindings(b *agents.Directory) []Finding {
+func AgentFindings(b *agents.Directory) []api.CheckResult {
 	var names []string
 	for _, p := range b.Participants() {
 		names = append(names, p.Name)
@@ -170,11 +171,11 @@ func AgentFindings(b *agents.Directory) []Finding {
 	if len(names) < 2 {
 		return nil
 	}
-	return []Finding{{Thing: "agents", Works: true, Text: strings.Join(names, ", ") + "; call one by its name, such as @" + names[1]}}
+	return []api.CheckResult{{Thing: "agents", Works: true, Text: strings.Join(names, ", ") + "; call one by its name, such as @" + names[1]}}
 }
 
-func Daemon(ctx context.Context, cfg *config.Config) Finding {
-	f := Finding{Thing: "daemon", Works: true}
+func Daemon(ctx context.Context, cfg *config.Config) api.CheckResult {
+	f := api.CheckResult{Thing: "daemon", Works: true}
 	ctx, cancel := context.WithTimeout(ctx, AnswerTimeout)
 	defer cancel()
 	_, err := (&client.Client{Socket: cfg.Server.Path()}).State(ctx)
@@ -193,7 +194,7 @@ func Daemon(ctx context.Context, cfg *config.Config) Finding {
 }
 
 // Cluster finds something only at one of several daemons that runs: what it has not got, or else who is there.
-func Cluster(ctx context.Context, cfg *config.Config) (all []Finding) {
+func Cluster(ctx context.Context, cfg *config.Config) (all []api.CheckResult) {
 	if cfg.Cluster.Name == "" {
 		return nil
 	}
@@ -204,14 +205,14 @@ func Cluster(ctx context.Context, cfg *config.Config) (all []Finding) {
 		return nil
 	}
 	for _, p := range s.Problems {
-		all = append(all, Finding{Thing: "cluster", Text: p.Text, Cure: p.Cure})
+		all = append(all, api.CheckResult{Thing: "cluster", Text: p.Text, Cure: p.Cure})
 	}
 	if len(all) == 0 {
 		var names []string
 		for _, m := range s.Members {
 			names = append(names, m.Name)
 		}
-		all = []Finding{{Thing: "cluster", Works: true, Text: strings.Join(names, ", ") + "; which has which room: earshot cluster status"}}
+		all = []api.CheckResult{{Thing: "cluster", Works: true, Text: strings.Join(names, ", ") + "; which has which room: earshot cluster status"}}
 	}
 	return all
 }
@@ -220,11 +221,11 @@ func Cluster(ctx context.Context, cfg *config.Config) (all []Finding) {
 const APIPart = "API"
 
 // API finds something only where the daemon is to listen: whether it does, or could.
-func API(ctx context.Context, cfg *config.Config) []Finding {
+func API(ctx context.Context, cfg *config.Config) []api.CheckResult {
 	if cfg.Server.Listen == "" {
 		return nil
 	}
-	f := Finding{Thing: APIPart}
+	f := api.CheckResult{Thing: APIPart}
 	ctx, cancel := context.WithTimeout(ctx, AnswerTimeout)
 	defer cancel()
 	now, err := (&client.Client{Socket: cfg.Server.Path()}).State(ctx)
@@ -242,5 +243,5 @@ func API(ctx context.Context, cfg *config.Config) []Finding {
 		l.Close()
 		f.Works, f.Text = true, "will listen at "+cfg.Server.Listen+" when earshot runs"
 	}
-	return []Finding{f}
+	return []api.CheckResult{f}
 }

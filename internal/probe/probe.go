@@ -10,22 +10,13 @@ import (
 	"slices"
 	"time"
 
-	"earshot"
 	"earshot/api"
 	"earshot/internal/terminal"
 )
 
-// A Finding is what was found out about one thing that earshot needs.
-type Finding api.CheckResult
-
-// Notice tells of a finding that does not work, where others are told of too.
-func (f Finding) Notice() earshot.Notice {
-	return earshot.Notice{Key: f.Thing, Text: f.Thing + ": " + f.Text, Cure: f.Cure, Absent: f.Absent}
-}
-
 // Brief returns findings with a line for each device that is not there: earshot doctor says
 // more of them.
-func Brief(findings []Finding) []Finding {
+func Brief(findings []api.CheckResult) []api.CheckResult {
 	brief := slices.Clone(findings)
 	for i := range brief {
 		if brief[i].Absent {
@@ -40,7 +31,7 @@ func Brief(findings []Finding) []Finding {
 const AnswerTimeout = 1500 * time.Millisecond
 
 // PrintFindings prints findings, one a line, the cure of each below it.
-func PrintFindings(w io.Writer, findings []Finding) {
+func PrintFindings(w io.Writer, findings []api.CheckResult) {
 	for _, f := range findings {
 		sign := "✓"
 		switch {

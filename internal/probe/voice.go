@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"earshot/api"
 	"earshot/config"
 	"earshot/internal/helper"
 	"earshot/internal/sound"
@@ -21,7 +22,7 @@ import (
 
 // Senses looks at whatever the configuration wants earshot to hear and
 // speak with.
-func Senses(ctx context.Context, cfg *config.Config) []Finding {
+func Senses(ctx context.Context, cfg *config.Config) []api.CheckResult {
 	if !cfg.Providers.Microphone.Enabled && !cfg.Outlets.Loudspeaker.Enabled {
 		return nil
 	}
@@ -30,7 +31,7 @@ func Senses(ctx context.Context, cfg *config.Config) []Finding {
 
 // VoiceFindings is what was found out about hearing and speaking.
 type VoiceFindings struct {
-	Ears, Mouth   Finding
+	Ears, Mouth   api.CheckResult
 	Card          bool // there are devices
 	Hears, Speaks bool // nothing is missing that would not come by itself, as a device may
 
@@ -41,7 +42,7 @@ type VoiceFindings struct {
 func (s VoiceFindings) None() bool { return !s.Hears && !s.Speaks }
 
 // wanted returns what cfg wants of it.
-func (s VoiceFindings) wanted(cfg *config.Config) (all []Finding) {
+func (s VoiceFindings) wanted(cfg *config.Config) (all []api.CheckResult) {
 	if cfg.Providers.Microphone.Enabled {
 		all = append(all, s.Ears)
 	}
@@ -146,7 +147,7 @@ func chooseEngine(ctx context.Context, engines []engine.Engine, embedded Role) (
 		}
 		err := e.Check(ctx)
 		if err == nil {
-			is.Role, is.by = Role{Finding: Finding{Works: true}}, e.Name
+			is.Role, is.by = Role{CheckResult: api.CheckResult{Works: true}}, e.Name
 			if e.Why != "" {
 				is.by += ", " + e.Why
 			}
@@ -155,7 +156,7 @@ func chooseEngine(ctx context.Context, engines []engine.Engine, embedded Role) (
 			}
 			return is
 		}
-		is.Role = Role{Finding: Finding{Text: err.Error(), Cure: earshot.Cure(err)}, late: !errors.Is(err, errors.ErrUnsupported)}
+		is.Role = Role{CheckResult: api.CheckResult{Text: err.Error(), Cure: earshot.Cure(err)}, late: !errors.Is(err, errors.ErrUnsupported)}
 		is.better = append(is.better, err)
 	}
 	return is
@@ -173,7 +174,7 @@ func (c chosenEngine) explain(text string) string {
 }
 
 // without returns device, or what keeps it from being of use.
-func without(device Finding, role Role) Finding {
+func without(device api.CheckResult, role Role) api.CheckResult {
 	if !device.Works || role.Works {
 		return device
 	}
@@ -183,7 +184,7 @@ func without(device Finding, role Role) Finding {
 
 // A Role is what the helper for speech can do here.
 type Role struct {
-	Finding
+	api.CheckResult
 	late bool // it has not said so yet
 }
 
@@ -194,7 +195,7 @@ func (r Role) MayWork() bool { return r.Works || r.late }
 func SpeechRoles(ctx context.Context) map[string]Role {
 	path, err := helper.Find(helper.SpeechProgram)
 	if err != nil {
-		return allRoles(Role{Finding: Finding{Text: err.Error(), Cure: earshot.Cure(err)}})
+		return allRoles(Role{CheckResult: api.CheckResult{Text: err.Error(), Cure: earshot.Cure(err)}})
 	}
 	ctx, cancel := context.WithTimeout(ctx, helperTimeout)
 	defer cancel()
@@ -205,15 +206,15 @@ func SpeechRoles(ctx context.Context) map[string]Role {
 func askRoles(ctx context.Context, path string) map[string]Role {
 	var said []struct {
 		Role string `json:"role"`
-		Finding
+		api.CheckResult
 	}
 	if err := askHelper(ctx, path, &said); len(said) == 0 {
-		return allRoles(Role{broken(ctx, Finding{}, helper.SpeechProgram, err), ctx.Err() != nil})
+		return allRoles(Role{broken(ctx, api.CheckResult{}, helper.SpeechProgram, err), ctx.Err() != nil})
 	}
 	roles := make(map[string]Role)
 	for _, s := range said {
 		s.Thing = s.Role
-		roles[s.Role] = Role{Finding: s.Finding}
+		roles[s.Role] = Role{CheckResult: s.CheckResult}
 	}
 	return roles
 }
@@ -225,7 +226,7 @@ func askHelper(ctx context.Context, path string, said any) error {
 }
 
 // broken says of f that its helper, asked with ctx, has said nothing that makes sense.
-func broken(ctx context.Context, f Finding, program string, err error) Finding {
+func broken(ctx context.Context, f api.CheckResult, program string, err error) api.CheckResult {
 	if ctx.Err() != nil {
 		return unanswered(f, program)
 	}
@@ -249,8 +250,8 @@ const helperTimeout = 5 * time.Second
 
 // soundDevices looks for the devices that are to be used. The error is why there
 // are none at all.
-func soundDevices(ctx context.Context, microphone, loudspeaker string) (ears, mouth Finding, err error) {
-	ears, mouth = Finding{Thing: "microphone"}, Finding{Thing: "loudspeaker"}
+func soundDevices(ctx context.Context, microphone, loudspeaker string) (ears, mouth api.CheckResult, err error) {
+	ears, mouth = api.CheckResult{Thing: "microphone"}, api.CheckResult{Thing: "loudspeaker"}
 	ctx, cancel := context.WithTimeout(ctx, helperTimeout)
 	defer cancel()
 	devices, err := sound.List(ctx, helper.NewDialer(slog.New(slog.DiscardHandler), helper.SoundProgram))
@@ -270,13 +271,13 @@ func soundDevices(ctx context.Context, microphone, loudspeaker string) (ears, mo
 
 // unanswered says of f that its helper has said nothing yet. It may be well: a
 // machine that has just started has other things to do.
-func unanswered(f Finding, program string) Finding {
+func unanswered(f api.CheckResult, program string) api.CheckResult {
 	f.Text, f.Cure = program+" has not answered yet: the machine is busy", "wait; earshot doctor looks again"
 	return f
 }
 
 // findDevice looks for a device by its name, or for the default one.
-func findDevice(f Finding, name string, list []sound.Device) Finding {
+func findDevice(f api.CheckResult, name string, list []sound.Device) api.CheckResult {
 	for _, d := range list {
 		if d.Name == name || name == "" && d.Default {
 			f.Works, f.Text = true, d.Description

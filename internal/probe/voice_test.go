@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"earshot/api"
 	"earshot/internal/helper"
 	"earshot/internal/sound"
 	"earshot/models/engine"
@@ -60,7 +61,7 @@ func TestSoundThatIsSlow(t *testing.T) {
 	ctx, stop := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer stop()
 	ears, mouth, err := soundDevices(ctx, "", "")
-	for _, f := range []Finding{ears, mouth} {
+	for _, f := range []api.CheckResult{ears, mouth} {
 		if err == nil || f.Works || f.Text != "earshot-sound has not answered yet: the machine is busy" || f.Cure == "" {
 			t.Errorf("%+v, %v", f, err)
 		}
@@ -73,13 +74,13 @@ func TestFindDevice(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		list []sound.Device
-		want Finding
+		want api.CheckResult
 	}{
-		{"", nil, Finding{Absent: true, Text: "there is none", Cure: "connect one, then check: earshot devices"}},
-		{"Yeti", nil, Finding{Text: `"Yeti" is not there`, Cure: "connect it, or choose another: earshot devices"}},
-		{"", yeti, Finding{Works: true, Text: "Yeti"}},
+		{"", nil, api.CheckResult{Absent: true, Text: "there is none", Cure: "connect one, then check: earshot devices"}},
+		{"Yeti", nil, api.CheckResult{Text: `"Yeti" is not there`, Cure: "connect it, or choose another: earshot devices"}},
+		{"", yeti, api.CheckResult{Works: true, Text: "Yeti"}},
 	} {
-		if got := findDevice(Finding{}, tt.name, tt.list); got != tt.want {
+		if got := findDevice(api.CheckResult{}, tt.name, tt.list); got != tt.want {
 			t.Errorf("%q of %v: %+v, want %+v", tt.name, tt.list, got, tt.want)
 		}
 	}
@@ -92,8 +93,8 @@ func TestChooseEngine(t *testing.T) {
 	away := func(context.Context) error { return errors.New("no server answers at a") }
 	wrong := func(context.Context) error { return fmt.Errorf("it is no recogniser: %w", errors.ErrUnsupported) }
 	slow := func(context.Context) error { return neural.TooSlow("a", neural.Result{Speed: 0.7}) }
-	works := Role{Finding: Finding{Works: true}}
-	missing := Role{Finding: Finding{Text: "no model", Cure: "install one"}}
+	works := Role{CheckResult: api.CheckResult{Works: true}}
+	missing := Role{CheckResult: api.CheckResult{Text: "no model", Cure: "install one"}}
 	embedded := engine.Engine{Name: "embedded"}
 	for _, tt := range []struct {
 		name     string
