@@ -5,36 +5,23 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"os"
-	"runtime"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"earshot"
-	"earshot/api"
-	"earshot/bus"
 	"earshot/cluster"
-	"earshot/config"
 	"earshot/daemon/access"
-	"earshot/daemon/buslink"
+	"earshot/daemon/membership"
 	"earshot/daemon/roomset"
 	"earshot/executive"
 	"earshot/executive/room"
-	"earshot/internal/metrics"
 	"earshot/internal/wait"
-	"earshot/satellite/pairing"
 	"earshot/store"
-	"earshot/store/postgres"
 )
 
 const (
-	// leaseConnections is how many connections to the database are for leases, and for what daemons decide
-	// together: what is appended must not keep them waiting.
-	leaseConnections = 6
-
 	// longestHandover is how long a room stays for what is being said there: longer than most replies.
 	longestHandover = 30 * time.Second
 
@@ -44,21 +31,13 @@ const (
 
 // A clusterMember is this daemon as one of several, each of which runs the rooms that it has a lease of.
 type clusterMember struct {
-	daemon *Daemon
-	member cluster.Member
-	db     *sql.DB // of the leases and the files
-	files  cluster.Files
-	counts *metrics.Cluster
-	ends   <-chan struct{} // closed when the program ends
+	*membership.Membership
+	daemon  *Daemon
+	ends    <-chan struct{}               // closed when the program ends
+	discord atomic.Pointer[discordShards] // nil while this daemon has no part in the bot
 
-	discord   atomic.Pointer[discordShards] // nil while this daemon has no part in the bot
-	present   atomic.Int64                  // how many members there are, this one among them; 0 before that is known
-	costs     []byte                        // as they were written last
-	elsewhere map[string]api.UsageDay       // what others have spent today, by member
-
-	mu       sync.Mutex
-	desk     chan struct{}             // closed when the desk comes or goes
-	problems map[string]earshot.Notice // by their keys
+	mu   sync.Mutex
+	desk chan struct{} // closed when the desk comes or goes
 }
 
 // openCluster makes this daemon one of several, if it is to be, once the journal is open.
@@ -67,28 +46,15 @@ func (d *Daemon) openCluster(ctx context.Context) error {
 	if cfg.Cluster.Name == "" {
 		return nil
 	}
-	server, err := postgres.NewConnector(cfg.Store.URL.Reveal())
+	c := &clusterMember{daemon: d, desk: make(chan struct{})}
+	var err error
+	c.Membership, err = membership.Open(ctx, membership.Config{
+		Settings: d.Config, Version: d.options.Version, Log: d.log, Metrics: d.counts, Costs: &d.costs, Report: d.report, Serve: c.serve,
+	})
 	if err != nil {
 		return err
 	}
-	c := &clusterMember{daemon: d, db: server.OpenReaders(leaseConnections), desk: make(chan struct{})}
-	leases, err := cluster.OpenLeases(ctx, c.db, cluster.NewID(cfg.Cluster.Name))
-	if err != nil {
-		return errors.Join(err, c.db.Close())
-	}
-	c.files = cluster.Files{DB: c.db, Dir: cfg.Store.Directory, Names: []string{pairing.CertificateFile, pairing.File, "tokens.json"}, Log: d.log}
-	if err = c.files.Sync(ctx); err == nil && cfg.Bus.Listen != "" {
-		if _, err = buslink.Certificate(cfg); err == nil { // which the first daemon makes, and the others get
-			err = c.files.Sync(ctx)
-		}
-	}
-	if err != nil {
-		return errors.Join(err, c.db.Close())
-	}
-	c.counts = d.counts.Cluster(func() float64 { return float64(len(leases.Held())) }, func() float64 { return float64(len(c.member.Members())) })
-	c.member = cluster.Member{Leases: leases, Build: d.options.Version, Log: d.log, Status: c.status, Serve: c.serve, TakenOver: c.counts.TakenOver}
-	d.cluster, d.server.Relay, d.sections.DeskHere = c, c.relay(), c.deskMode
-	d.server.Daemons = func() int { return int(c.present.Load()) }
+	d.cluster, d.server.Relay, d.sections.DeskHere, d.server.Daemons = c, c.relay(), c.deskMode, c.Present
 	return nil
 }
 
@@ -127,7 +93,7 @@ func (d *Daemon) fence(ctx context.Context, tx *sql.Tx, room earshot.RoomID) err
 	if d.cluster == nil { // the journal is being opened
 		return store.ErrFenced
 	}
-	lease := d.cluster.member.Lease(string(room))
+	lease := d.cluster.Lease(string(room))
 	if lease == nil {
 		return store.ErrFenced
 	}
@@ -141,50 +107,7 @@ func (d *Daemon) fence(ctx context.Context, tx *sql.Tx, room earshot.RoomID) err
 // run takes part in the cluster until ctx ends and all rooms have ended.
 func (c *clusterMember) run(ctx context.Context) {
 	c.ends = ctx.Done()
-	var sharing sync.WaitGroup
-	defer sharing.Wait()
-	sharing.Go(func() { c.files.Run(ctx) })
-	sharing.Go(func() { c.shareCosts(ctx) })
-	sharing.Go(func() { c.watch(ctx) })
-	c.daemon.bus.Keep(ctx, "other daemons cannot be heard of", func(ctx context.Context, b bus.Bus) error {
-		c.member.Bus = b
-		return c.member.Run(ctx)
-	})
-}
-
-// status implements [cluster.Member.Status].
-func (c *clusterMember) status() cluster.Status {
-	cfg := c.daemon.Config()
-	s := cluster.Status{Senses: map[string]int{string(earshot.Desk): devicesOf(cfg)}, Load: machineLoad()}
-	for _, is := range cfg.Rooms.All() {
-		s.Rooms = append(s.Rooms, string(is.ID))
-	}
-	if shards := c.discord.Load(); shards != nil {
-		for n := range shards.of.Load() {
-			s.Rooms = append(s.Rooms, shardName(n, shards.of.Load()))
-			s.Senses[shardName(n, shards.of.Load())] = 1 // where there is no bot, no shard may go
-		}
-	}
-	return s
-}
-
-// devicesOf returns how many devices of this machine a configuration has at the desk.
-func devicesOf(cfg *config.Config) (n int) {
-	for _, has := range []bool{cfg.Providers.Microphone.Enabled, cfg.Outlets.Loudspeaker.Enabled} {
-		if has {
-			n++
-		}
-	}
-	return n + len(cfg.Providers.Webcam.List())
-}
-
-// machineLoad returns how much of the processors has been wanted in the last minute, from 0 to 1; 0 if
-// that is not known.
-func machineLoad() (load float64) {
-	if data, err := os.ReadFile("/proc/loadavg"); err == nil {
-		_, _ = fmt.Sscan(string(data), &load)
-	}
-	return min(load/float64(runtime.NumCPU()), 1)
+	c.Run(ctx, c.daemon.bus)
 }
 
 // deskMode returns a mode that says whether the desk is here, and a channel that is closed when that
@@ -208,7 +131,7 @@ func (c *clusterMember) deskMoved() {
 
 // open returns the room of a channel, which becomes this daemon's.
 func (c *clusterMember) open(ctx context.Context, is executive.Room) (r roomEntry, err error) {
-	if _, err := c.member.Take(ctx, string(is.ID)); err != nil {
+	if _, err := c.Take(ctx, string(is.ID)); err != nil {
 		return r, fmt.Errorf("opening the room of %s: %w", is.Name, err)
 	}
 	open := false
@@ -249,8 +172,8 @@ func (j leasedJournal) Append(ctx context.Context, events ...earshot.Event) ([]e
 
 // serve implements [cluster.Member.Serve]: it runs a room.
 func (c *clusterMember) serve(ctx context.Context, lease *cluster.Lease) {
-	if strings.HasPrefix(lease.Room, shardPrefix) {
-		c.serveShard(ctx, lease)
+	if n, of, is := membership.ParseShard(lease.Room); is {
+		c.serveShard(ctx, lease, n, of)
 		return
 	}
 	d := c.daemon
@@ -266,7 +189,7 @@ func (c *clusterMember) serve(ctx context.Context, lease *cluster.Lease) {
 		err = errors.New("whoever has the desk has not made the agents yet")
 	}
 	if err == nil {
-		r, err = d.newRoomEntry(ctx, is, leasedJournal{d.store, lease, func() { end(cluster.ErrLost) }, c.counts.Fenced})
+		r, err = d.newRoomEntry(ctx, is, leasedJournal{d.store, lease, func() { end(cluster.ErrLost) }, c.Counts.Fenced})
 	}
 	if err == nil {
 		r.Run = roomset.NewRun(!configured)
@@ -296,7 +219,7 @@ func (c *clusterMember) serve(ctx context.Context, lease *cluster.Lease) {
 	switch cause := context.Cause(ctx); {
 	case cause == nil: // it was closed
 	case errors.Is(cause, cluster.ErrLost):
-		c.counts.LeaseLost()
+		c.Counts.LeaseLost()
 		d.rooms.Remove(r)
 	case errors.Is(cause, cluster.ErrHandover) || !c.ending(): // another has it next, or the bus is another
 		wait.Until(context.WithoutCancel(ctx), longestHandover, func() bool { return r.Room.Still() || !lease.Valid() || c.ending() })
@@ -359,7 +282,7 @@ func (d *Daemon) takeDesk(ctx context.Context) error {
 	if err := d.reconfigurePeople(ctx, d.Config()); err != nil {
 		return err
 	}
-	if len(d.cluster.member.Members()) == 1 { // or they may work for a room elsewhere
+	if len(d.cluster.Members()) == 1 { // or they may work for a room elsewhere
 		if err := d.agents.Clear(ctx); err != nil {
 			return fmt.Errorf("ending the agents of interrupted tasks: %w", err)
 		}

@@ -340,7 +340,7 @@ func TestCluster(t *testing.T) {
 		a.answers()
 		elsewhere(t, b)
 		testkit.Await(t, testkit.Patience, "the other knows who has the room", func() bool {
-			id, here := b.cluster.member.Owner("kitchen")
+			id, here := b.cluster.Owner("kitchen")
 			return strings.HasPrefix(id, "a.") && !here
 		})
 		a.counting()
@@ -482,11 +482,11 @@ func TestCluster(t *testing.T) {
 
 		channel := executive.Room{ID: "discord-12345678901234567", Name: "general"}
 		r, err := a.openRoom(t.Context(), channel)
-		if err != nil || r.Is.Name != "general" || !r.Opened || a.cluster.member.Lease(string(channel.ID)) == nil {
+		if err != nil || r.Is.Name != "general" || !r.Opened || a.cluster.Lease(string(channel.ID)) == nil {
 			t.Fatalf("a channel is opened: %+v, %v", r.Is, err)
 		}
 		testkit.Await(t, testkit.Patience, "the other knows who has the channel", func() bool {
-			id, here := b.cluster.member.Owner(string(channel.ID))
+			id, here := b.cluster.Owner(string(channel.ID))
 			return strings.HasPrefix(id, "a.") && !here
 		})
 		if _, err := b.openRoom(t.Context(), channel); !isHeld(err) {
@@ -524,13 +524,13 @@ func TestCluster(t *testing.T) {
 	t.Run("lost", func(t *testing.T) {
 		_, a, b := house(t)
 		v := a.counting()
-		lease := a.cluster.member.Lease("kitchen")
+		lease := a.cluster.Lease("kitchen")
 		a.relay.cut()
 		testkit.Receive(t, testkit.Patience, "the loss of the lease", lease.Lost())
 		lost, heard := time.Now(), v.Played()
 		silent := lost
 		testkit.Await(t, testkit.Patience, "another has the room", func() bool {
-			if b.cluster.member.Lease("kitchen") != nil {
+			if b.cluster.Lease("kitchen") != nil {
 				return true
 			}
 			if now := v.Played(); now != heard {
@@ -550,12 +550,12 @@ func TestCluster(t *testing.T) {
 		}
 		a.relay.resume(t)
 		testkit.Await(t, testkit.Patience, "the other is well again", func() bool {
-			return slices.ContainsFunc(b.cluster.member.Members(), func(m cluster.Heartbeat) bool { return m.Name() == "a" && !m.Drains })
+			return slices.ContainsFunc(b.cluster.Members(), func(m cluster.Heartbeat) bool { return m.Name() == "a" && !m.Drains })
 		})
 		a.drain("b")
 		a.owns()
 		a.answers()
-		if _, err := b.cluster.member.Take(t.Context(), "kitchen"); !isHeld(err) {
+		if _, err := b.cluster.Take(t.Context(), "kitchen"); !isHeld(err) {
 			t.Errorf("a room that another has is taken: %v", err)
 		}
 	})
@@ -650,13 +650,12 @@ func TestClusterCosts(t *testing.T) {
 	testkit.Await(t, testkit.Patience, "both are counted", func() bool { return a.server.Daemons() == 2 && b.server.Daemons() == 2 })
 
 	for _, content := range []string{"'x'", "repeat('x', 1000000)::bytea"} { // until there is something new
-		if _, err := a.cluster.db.ExecContext(t.Context(), "UPDATE model_costs SET content = "+content+" WHERE member = 'a'"); err != nil {
+		if _, err := a.cluster.DB.ExecContext(t.Context(), "UPDATE model_costs SET content = "+content+" WHERE member = 'a'"); err != nil {
 			t.Fatal(err)
 		}
 		before := b.costs.UnaskedToday()
 		bounded, cancel := context.WithTimeout(t.Context(), testkit.Patience)
-		other := &clusterMember{daemon: b.Daemon, db: b.cluster.db, elsewhere: map[string]api.UsageDay{"a": a.costs.Here()}}
-		if err := other.syncCosts(bounded); err == nil || b.costs.UnaskedToday() != before {
+		if err := b.cluster.SyncCosts(bounded); err == nil || b.costs.UnaskedToday() != before {
 			t.Errorf("a record with damage: %v; %d tokens, want %d", err, b.costs.UnaskedToday(), before)
 		}
 		cancel()
@@ -681,7 +680,7 @@ func TestClusterForget(t *testing.T) {
 	a := h.join("a")
 	a.owns()
 	b := h.join("b")
-	testkit.Await(t, testkit.Patience, "each hears the other", func() bool { return len(a.cluster.member.Members()) == 2 && len(b.cluster.member.Members()) == 2 })
+	testkit.Await(t, testkit.Patience, "each hears the other", func() bool { return len(a.cluster.Members()) == 2 && len(b.cluster.Members()) == 2 })
 	operator, _ := b.people.Get(b.owner.ID)
 	forgets := func(f api.EraseRequest) {
 		t.Helper()

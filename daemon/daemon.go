@@ -416,7 +416,7 @@ func (d *Daemon) Close() error {
 
 func (d *Daemon) closeJournal() (err error) {
 	if d.cluster != nil {
-		err = d.cluster.db.Close()
+		err = d.cluster.Close()
 	}
 	return errors.Join(err, d.store.Close())
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"earshot"
@@ -19,17 +18,8 @@ import (
 	"earshot/internal/wait"
 )
 
-const (
-	// shardPrefix begins the names by which the shards of the bot have leases, as rooms have.
-	shardPrefix = "discord/shard/"
-
-	// identifyEvery is how far apart sessions identify that may not do so at the same time.
-	identifyEvery = 5 * time.Second
-)
-
-// shardName returns the name of a shard. It has their number too, so that all of them change when there
-// are more.
-func shardName(n, of int64) string { return fmt.Sprintf("%s%d/%d", shardPrefix, n, of) }
+// identifyEvery is how far apart sessions identify that may not do so at the same time.
+const identifyEvery = 5 * time.Second
 
 // A discordShards is the bot of several daemons, whose shards are where their leases are. A session begins
 // anew when its shard changes hands, and not with what the last owner had: what a session was told of guilds
@@ -39,8 +29,7 @@ type discordShards struct {
 	*clusterMember
 	bot    bot.Config
 	shards func(context.Context) (n, atOnce int, err error)
-	of     atomic.Int64 // how many there are
-	atOnce int          // how many may identify at the same time
+	atOnce int // how many may identify at the same time
 	ended  <-chan struct{}
 }
 
@@ -51,24 +40,27 @@ func (s *discordShards) run(ctx context.Context) error {
 		return err
 	}
 	s.atOnce, s.ended = atOnce, ctx.Done()
-	defer s.discord.CompareAndSwap(s, nil)
+	defer func() {
+		if s.discord.CompareAndSwap(s, nil) {
+			s.SetShards(0)
+		}
+	}()
 	for ; ctx.Err() == nil; wait.For(ctx, identifyEvery) {
-		of, err := s.member.Leases.Highest(ctx, "discord shards", wanted)
+		of, err := s.Leases.Highest(ctx, "discord shards", wanted)
 		if err != nil {
 			continue // how the database is says the cluster
 		}
-		s.of.Store(int64(of))
 		s.discord.Store(s)
+		s.SetShards(int64(of))
 	}
 	return nil
 }
 
 // serveShard runs a shard of the bot for as long as its lease holds, and then ends the rooms that were
 // opened for it, which are for its next owner.
-func (c *clusterMember) serveShard(ctx context.Context, lease *cluster.Lease) {
+func (c *clusterMember) serveShard(ctx context.Context, lease *cluster.Lease, n, of int) {
 	s, d := c.discord.Load(), c.daemon
-	var n, of int
-	if _, err := fmt.Sscanf(lease.Room, shardPrefix+"%d/%d", &n, &of); err != nil || s == nil {
+	if s == nil {
 		wait.For(ctx, retryCluster)
 		return
 	}
@@ -77,7 +69,7 @@ func (c *clusterMember) serveShard(ctx context.Context, lease *cluster.Lease) {
 	cfg := s.bot
 	cfg.Rooms = rooms
 	cfg.Shard = gateway.Shard{Number: n, Of: of, Turn: func(ctx context.Context) (time.Time, error) {
-		return c.member.Leases.AwaitTurn(ctx, fmt.Sprintf("identify/%d", n%s.atOnce), identifyEvery)
+		return c.Leases.AwaitTurn(ctx, fmt.Sprintf("identify/%d", n%s.atOnce), identifyEvery)
 	}}
 	b, err := bot.New(ctx, cfg)
 	if err != nil {

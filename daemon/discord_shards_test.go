@@ -8,6 +8,7 @@ import (
 
 	"earshot"
 	"earshot/daemon/access"
+	"earshot/daemon/membership"
 	"earshot/internal/discord/discordtest"
 	"earshot/internal/testkit"
 	"earshot/internal/testkit/pgtest"
@@ -53,7 +54,7 @@ func TestClusterDiscord(t *testing.T) {
 		testkit.Await(t, 2*testkit.Patience, "the shards are where they should be", func() bool {
 			n := 0
 			for i := range int64(2) {
-				if s.cluster.member.Lease(shardName(i, 2)) != nil {
+				if s.cluster.Lease(membership.ShardName(i, 2)) != nil {
 					n++
 				}
 			}
@@ -67,7 +68,7 @@ func TestClusterDiscord(t *testing.T) {
 	answered(a)
 
 	b := h.join("b")
-	testkit.Await(t, testkit.Patience, "the other is known", func() bool { return len(b.cluster.member.Members()) == 2 })
+	testkit.Await(t, testkit.Patience, "the other is known", func() bool { return len(b.cluster.Members()) == 2 })
 	a.kill()
 	says()
 	shards(b, 2)
@@ -76,7 +77,7 @@ func TestClusterDiscord(t *testing.T) {
 	a.end()
 
 	a = h.join("a")
-	testkit.Await(t, testkit.Patience, "the first is back", func() bool { return len(a.cluster.member.Members()) == 2 })
+	testkit.Await(t, testkit.Patience, "the first is back", func() bool { return len(a.cluster.Members()) == 2 })
 	a.drain("b")
 	says()
 	shards(a, 2)

@@ -30,7 +30,7 @@ func (d *Daemon) exclude(ctx context.Context) (release func(), err error) {
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, longestExclusion, errors.New("another daemon is deciding who there is, or the database does not answer; try again"))
 	defer cancel()
-	conn, err := d.cluster.db.Conn(ctx)
+	conn, err := d.cluster.DB.Conn(ctx)
 	if err != nil {
 		return nil, err
 	}

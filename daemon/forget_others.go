@@ -39,7 +39,7 @@ func (d *Daemon) tellErased(ctx context.Context, e erase.Erasure) {
 	ctx, cancel := context.WithTimeout(ctx, longestConfirmation)
 	defer cancel()
 	var asking sync.WaitGroup
-	for _, m := range d.cluster.member.Members() {
+	for _, m := range d.cluster.Members() {
 		if m.Name() == d.Config().Cluster.Name {
 			continue
 		}

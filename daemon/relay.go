@@ -34,7 +34,7 @@ func (c *clusterMember) locate(id earshot.RoomID) (server.Location, error) {
 	if r, here := c.daemon.rooms.Find(id); here {
 		return server.Location{Left: r.Shut()}, nil
 	}
-	owner, here := c.member.Owner(string(id))
+	owner, here := c.Owner(string(id))
 	switch {
 	case owner != "" && !here:
 		return server.Location{Owner: owner}, nil

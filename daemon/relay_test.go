@@ -44,7 +44,7 @@ func TestClusterRelay(t *testing.T) {
 	a.owns()
 	b := h.join("b")
 	testkit.Await(t, testkit.Patience, "the other knows who has the room", func() bool {
-		id, here := b.cluster.member.Owner("kitchen")
+		id, here := b.cluster.Owner("kitchen")
 		return id != "" && !here
 	})
 	c := &client.Client{Socket: b.socket, Room: "kitchen"}

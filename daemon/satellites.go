@@ -258,7 +258,7 @@ func (s *satellites) room(p pairing.Satellite) *room.Room {
 func (s *satellites) welcome(p pairing.Satellite) (w satellite.Welcome) {
 	r, exists := s.daemon.rooms.Now().Find(p.Room)
 	if c := s.daemon.cluster; c != nil && (exists || s.elsewhere(p.Room)) {
-		lease := c.member.Lease(string(p.Room))
+		lease := c.Lease(string(p.Room))
 		if !exists || lease == nil {
 			return w
 		}
