@@ -28,6 +28,7 @@ import (
 	"earshot/daemon/admin"
 	"earshot/daemon/buslink"
 	"earshot/daemon/cameras"
+	"earshot/daemon/engines"
 	"earshot/daemon/erase"
 	"earshot/daemon/health"
 	"earshot/daemon/roomset"
@@ -56,7 +57,7 @@ type Daemon struct {
 	options Options
 	log     *slog.Logger
 	store   *store.Store
-	llm     models
+	llm     engines.Service
 	desk    *room.Room              // of this machine; in a cluster one that never runs, see deskRoom
 	rooms   roomset.Set[*room.Room] // all that run here, with the desk
 	cluster *clusterMember          // nil if it is alone
@@ -80,13 +81,13 @@ type Daemon struct {
 	sections section.Runner // of what runs beside the rooms
 	reloads  reloads
 
-	health   health.Parts // of its parts
-	counts   *metrics.Metrics
-	costs    health.Costs   // of the models
-	eraser   *erase.Eraser  // erases what is to be forgotten
-	previews forgetPreviews // previews of what would be forgotten
-	memory   *memory.Index  // what the agents remember
-	tasks    *task.Runner   // what agents do beside the talk
+	health health.Parts // of its parts
+	counts *metrics.Metrics
+	costs  health.Costs  // of the models
+	eraser *erase.Eraser // erases what is to be forgotten
+	forget erase.Command // has it forget what people name
+	memory *memory.Index // what the agents remember
+	tasks  *task.Runner  // what agents do beside the talk
 
 	schedules *schedule.Runner // what is done by the clock
 
@@ -158,11 +159,11 @@ func Open(ctx context.Context, cfg *config.Config, o Options) (*Daemon, error) {
 	h := backend{d}
 	d.server = &server.Server{Backend: h, Journal: h, Admin: h, Metrics: d.counts.Handler(), Log: log, NewID: d.id, Dropped: d.countDrops("terminal")}
 	d.port = server.NewPort(d.server, cfg.Server)
-	engines, err := buildLadder(cfg.Executive.LLM, log, nil, d.health.NoteStep, d.costs.CountRequest)
+	ladder, err := engines.Build(cfg.Executive.LLM, log, nil, d.health.NoteStep, d.costs.CountRequest)
 	if err != nil {
 		return nil, err
 	}
-	d.llm.now.Store(engines)
+	d.llm.Replace(ladder)
 	c := cfg.Journal()
 	c.NewID, c.Log, c.Report, c.Meter = d.id, log, d.report, d.counts
 	c.Progress = o.Progress
@@ -235,7 +236,7 @@ func (d *Daemon) Store() *store.Store { return d.store }
 func (d *Daemon) Desk() *room.Room { return d.deskRoom() }
 
 // Models returns the models in force.
-func (d *Daemon) Models() *llm.Ladder { return d.llm.now.Load().Ladder }
+func (d *Daemon) Models() *llm.Ladder { return d.llm.Load().Ladder }
 
 // Health returns the state of the parts.
 func (d *Daemon) Health() *health.Parts { return &d.health }
@@ -410,7 +411,7 @@ func (d *Daemon) Close() error {
 		defer d.reloads.done.Close()
 	}
 	d.costs.Write()
-	d.llm.close()
+	d.llm.Close()
 	return d.closeJournal()
 }
 

@@ -28,6 +28,7 @@ import (
 
 	"earshot"
 	"earshot/config"
+	"earshot/daemon/engines"
 	"earshot/executive"
 	"earshot/executive/tool"
 	"earshot/internal/testkit"
@@ -223,7 +224,7 @@ func (h *household) open() {
 	log := slog.New(slog.NewTextHandler(&h.logged, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	model := &echo{dice: rand.New(rand.NewPCG(rapid.Uint64().Draw(h.rt, "seed"), 0))}
 	h.thinker = runningWith(h.t, cfg, log, func(d *Daemon) {
-		d.llm.now.Store(&engines{Ladder: &llm.Ladder{Engines: []*llm.Scheduler{{Engine: model, Called: "echo", Slots: 4}}}})
+		d.llm.Replace(&engines.Ladder{Ladder: &llm.Ladder{Engines: []*llm.Scheduler{{Engine: model, Called: "echo", Slots: 4}}}})
 	})
 	if _, err := h.people.Arrive(h.t.Context(), handles["zed"], participants.Newcomer{Names: []string{"zed"}}); err != nil {
 		h.t.Fatal(err)

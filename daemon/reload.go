@@ -14,6 +14,7 @@ import (
 	"earshot/api"
 	"earshot/config"
 	"earshot/daemon/access"
+	"earshot/daemon/engines"
 	"earshot/executive"
 	"earshot/executive/command"
 	"earshot/internal/english"
@@ -204,10 +205,10 @@ func (d *Daemon) apply(ctx context.Context, next *config.Config) (is api.ReloadR
 			touched[part] = true
 		}
 	}
-	had := d.llm.now.Load()
-	engines := had
+	had := d.llm.Load()
+	ladder := had
 	if touched[modelsSection] {
-		if engines, err = buildLadder(force.Executive.LLM, d.log, engines, d.health.NoteStep, d.costs.CountRequest); err != nil {
+		if ladder, err = engines.Build(force.Executive.LLM, d.log, ladder, d.health.NoteStep, d.costs.CountRequest); err != nil {
 			return is, nil, fmt.Errorf("setting up the models: %w", err)
 		}
 	}
@@ -234,9 +235,9 @@ func (d *Daemon) apply(ctx context.Context, next *config.Config) (is api.ReloadR
 		return is, nil, err
 	}
 	d.current.Store(force)
-	d.llm.now.Store(engines)
-	d.health.SetEngines(engines.servers, engines.of)
-	if had != nil && !slices.Equal(had.of, engines.of) {
+	d.llm.Replace(ladder)
+	d.health.SetEngines(ladder.Servers, ladder.Entries)
+	if had != nil && !slices.Equal(had.Entries, ladder.Entries) {
 		d.clearModelFaults()
 		d.probeModels(ctx, force.Executive.LLM)
 	}
@@ -289,7 +290,7 @@ func (d *Daemon) clearModelFaults() {
 	}
 }
 
-// probeModels probes changed engines, and tells people if none works.
+// probeModels probes changed ladder, and tells people if none works.
 func (d *Daemon) probeModels(ctx context.Context, c llm.Config) {
 	looks := probe.Engines(ctx, c)
 	for _, l := range looks {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"maps"
 	"os"
 	"path/filepath"
@@ -25,7 +24,6 @@ import (
 	"earshot/daemon/section"
 	"earshot/internal/logfile"
 	"earshot/internal/testkit"
-	"earshot/llm"
 	"earshot/participants"
 	"earshot/server"
 )
@@ -715,57 +713,6 @@ func TestSections(t *testing.T) {
 	stop = func() {}
 	if len(lives) > 0 || rested != 3 {
 		t.Errorf("%v run at the end, and it was waited %d times", lives, rested)
-	}
-}
-
-// TestLadder: an engine whose description has not changed stays the same, with those who wait for
-// it.
-func TestLadder(t *testing.T) {
-	c := llm.DefaultConfig()
-	c.Engines = []llm.EngineConfig{{Name: "a", Provider: "ollama", Model: "m"}, {Name: "b", Provider: "ollama", Model: "m"}}
-	was, err := buildLadder(c, slog.New(slog.DiscardHandler), nil, func(llm.Step) {}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c.Engines = []llm.EngineConfig{{Name: "b", Provider: "ollama", Model: "m"}, {Name: "a", Provider: "ollama", Model: "n"}}
-	is, err := buildLadder(c, slog.New(slog.DiscardHandler), was, func(llm.Step) {}, nil)
-	if err != nil || is.Engines[0] != was.Engines[1] || is.Engines[1] == was.Engines[0] {
-		t.Errorf("%+v, %v", is, err)
-	}
-}
-
-// TestLadderOfHosts: entries with one name are hosts of one engine. When a host is added, the others stay,
-// and so does an engine whose hosts have not changed.
-func TestLadderOfHosts(t *testing.T) {
-	host := func(name, host string) llm.EngineConfig {
-		return llm.EngineConfig{Name: name, Provider: "ollama", Model: "m", Host: host, Slots: 2}
-	}
-	build := func(was *engines, list ...llm.EngineConfig) *engines {
-		t.Helper()
-		c := llm.DefaultConfig()
-		c.Engines = list
-		is, err := buildLadder(c, slog.New(slog.DiscardHandler), was, func(llm.Step) {}, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return is
-	}
-	was := build(nil, host("big", "a"), host("one", "c"), host("big", "b"))
-	if len(was.Engines) != 2 || len(was.Engines[0].Hosts) != 2 || was.Engines[1].Hosts != nil || was.Engines[1].Slots != 2 {
-		t.Fatalf("%+v, %+v", was.Engines[0], was.Engines[1])
-	}
-	if h := was.Engines[0].Hosts[1]; h.Engine.Name() != "ollama at b:11434" || h.Called != "big, host 2" || h.Slots != 2 {
-		t.Errorf("the second host is %+v", h)
-	}
-	if is := build(was, host("one", "c"), host("big", "a"), host("big", "b")); is.Engines[1] != was.Engines[0] || is.Engines[0] != was.Engines[1] {
-		t.Error("the same hosts are another engine")
-	}
-	is := build(was, host("big", "a"), host("one", "c"), host("big", "b"), host("big", "d"))
-	if is.Engines[1] != was.Engines[1] || len(is.Engines[0].Hosts) != 3 || is.Engines[0].Hosts[1].Engine != was.Engines[0].Hosts[1].Engine {
-		t.Errorf("with a third host: %+v", is.Engines[0])
-	}
-	if is := build(is, host("big", "b"), host("one", "c")); is.Engines[0].Hosts != nil || is.Engines[0].Name() != "ollama at b:11434" {
-		t.Errorf("with one host: %+v", is.Engines[0])
 	}
 }
 

@@ -126,7 +126,8 @@ var may = map[string]string{
 	"daemon/roomset":                 ". executive internal/wait",
 	"daemon/section":                 ". api internal/supervise",
 	"daemon/access":                  ". config executive participants/... server/... store",
-	"daemon/erase":                   ". api executive/tool/workspace internal/atomicfile internal/english internal/search participants/... server/token speakers store",
+	"daemon/engines":                 ". internal/supervise llm/...",
+	"daemon/erase":                   ". api executive executive/command executive/tool/workspace internal/atomicfile internal/english internal/search participants/... server/token speakers store",
 	"cmd/...":                        "./...",
 	"scripts":                        "",
 	"bench":                          "./...", // a module of its own, like the tools
