@@ -25,6 +25,9 @@ const (
 	// longestHandover is how long a room stays for what is being said there: longer than most replies.
 	longestHandover = 30 * time.Second
 
+	// longestOpening is how long a room may take to begin that somebody waits for.
+	longestOpening = 10 * time.Second
+
 	// retryCluster is how long to wait when something that a cluster needs is not there.
 	retryCluster = time.Second
 )
@@ -135,7 +138,7 @@ func (c *clusterMember) open(ctx context.Context, is executive.Room) (r roomEntr
 		return r, fmt.Errorf("opening the room of %s: %w", is.Name, err)
 	}
 	open := false
-	wait.Until(ctx, longestRest, func() bool {
+	wait.Until(ctx, longestOpening, func() bool {
 		r, open = c.daemon.rooms.Find(is.ID)
 		return open
 	})

@@ -28,6 +28,7 @@ import (
 	"earshot/daemon/admin"
 	"earshot/daemon/buslink"
 	"earshot/daemon/cameras"
+	"earshot/daemon/devices"
 	"earshot/daemon/engines"
 	"earshot/daemon/erase"
 	"earshot/daemon/health"
@@ -46,6 +47,7 @@ import (
 	"earshot/participants"
 	"earshot/participants/agents"
 	"earshot/providers"
+	"earshot/providers/microphone"
 	"earshot/server"
 	"earshot/store"
 )
@@ -72,6 +74,7 @@ type Daemon struct {
 
 	discordBot atomic.Pointer[bot.Bot] // on Discord; nil without one
 	cameras    cameras.Set             // of this machine
+	devices    *devices.Devices        // which hear and speak here
 	satellites satellites              // other machines
 	bus        *buslink.Link           // to them, and to other daemons
 
@@ -155,6 +158,7 @@ func Open(ctx context.Context, cfg *config.Config, o Options) (*Daemon, error) {
 	d.current.Store(cfg)
 	d.measure(cfg)
 	d.openSections()
+	d.openDevices()
 	d.costs.Open(cfg.Store.Directory, log)
 	h := backend{d}
 	d.server = &server.Server{Backend: h, Journal: h, Admin: h, Metrics: d.counts.Handler(), Log: log, NewID: d.id, Dropped: d.countDrops("terminal")}
@@ -478,6 +482,29 @@ func (d *Daemon) openSections() {
 		DeskMode: func() (earshot.Mode, <-chan struct{}) { return d.deskRoom().Mode() },
 		Rebuilt:  d.sectionRebuilt,
 	}
+}
+
+// openDevices makes what hears and speaks.
+func (d *Daemon) openDevices() {
+	d.devices = devices.New(devices.Config{
+		Settings: d.Config, Log: d.log, Report: d.report, Admit: d.Admit, Dropped: d.countDrops, NoteBy: d.health.NoteBy,
+		Learn: func(v *earshot.Voice) { d.voices.Registry.LearnOwn(v) }, Desk: func() devices.Room { return d.deskRoom() },
+	})
+}
+
+// InstallVoice gives the daemon its microphone and loudspeaker, as far as they are wanted and possible: a
+// missing device may still come.
+func (d *Daemon) InstallVoice(ctx context.Context) []api.CheckResult {
+	d.speechModelsChanged() // from now on
+	return d.show(d.devices.Install(ctx, &d.sections, devices.Names{Card: cardSection, Microphone: microphoneSection, Loudspeaker: loudspeakerSection}))
+}
+
+// InstallMicrophone adds the recognition of speech in the sound of c, and returns the provider
+// that hears it, for [Daemon.Run].
+func (d *Daemon) InstallMicrophone(ctx context.Context, c microphone.Capture) *microphone.Provider {
+	mic, recognition := d.devices.Microphone(d.Config(), c)
+	d.sections.Install(ctx, &section.Section{Name: mic.Name(), AtDesk: true, Is: section.Build{Parts: recognition}})
+	return mic
 }
 
 // sectionRebuilt implements [section.Runner.Rebuilt].

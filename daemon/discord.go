@@ -7,6 +7,7 @@ import (
 	"earshot"
 	"earshot/api"
 	"earshot/daemon/access"
+	"earshot/daemon/devices"
 	"earshot/daemon/section"
 	"earshot/executive"
 	"earshot/executive/command"
@@ -22,7 +23,7 @@ func (d *Daemon) InstallDiscord(ctx context.Context, voice bool) []api.CheckResu
 	return d.show(d.sections.Install(ctx, &section.Section{
 		Name: discordSection, Build: func(ctx context.Context) section.Build { return d.buildDiscord(ctx, voice) },
 		AwaitRest: func(ctx context.Context) {
-			wait.Until(ctx, longestSpeech, func() bool { return d.stillIn(access.Discord) })
+			wait.Until(ctx, devices.LongestSpeech, func() bool { return d.stillIn(access.Discord) })
 		},
 	}))
 }

@@ -9,6 +9,7 @@ import (
 	"earshot"
 	"earshot/api"
 	"earshot/daemon/access"
+	"earshot/daemon/devices"
 	"earshot/daemon/erase"
 	"earshot/executive"
 	"earshot/internal/discord/bot"
@@ -92,7 +93,7 @@ func (d *Daemon) expire(ctx context.Context) {
 // that were written for somebody.
 func (d *Daemon) loosenFiles(ctx context.Context) func([]earshot.EventID) error {
 	return func(ids []earshot.EventID) error {
-		wait.Until(ctx, longestSpeech, func() bool {
+		wait.Until(ctx, devices.LongestSpeech, func() bool {
 			return !slices.ContainsFunc(d.rooms.Now(), func(c roomEntry) bool { return !c.Room.Still() })
 		})
 		return d.eraser.Files.Loosen(erase.Among(ids))

@@ -23,6 +23,7 @@ import (
 	"earshot/executive/tool/workspace"
 	"earshot/internal/discord/bot"
 	"earshot/internal/transcript"
+	"earshot/models/tts"
 	"earshot/participants"
 	"earshot/participants/agents"
 	"earshot/store"
@@ -262,4 +263,18 @@ func (d *Daemon) Admit(ctx context.Context, e earshot.Event) error {
 		return d.noRoom(e.Room)
 	}
 	return moved(r.Room.Admit(ctx, e))
+}
+
+// newReader returns how a voice reads out the clauses of one speech. Even what it does not say has
+// a mark.
+func newReader() func(earshot.Clause) earshot.Clause {
+	var r tts.Reader
+	return func(c earshot.Clause) earshot.Clause {
+		s := r.Next(string(c.Text))
+		c.Spoken, c.Marks = earshot.Text(s.Spoken), s.Marks
+		if len(c.Marks) == 0 {
+			c.Marks = []earshot.Mark{{}}
+		}
+		return c
+	}
 }

@@ -13,10 +13,10 @@ import (
 	"earshot/bus/natsserver"
 	"earshot/config"
 	"earshot/daemon/buslink"
+	"earshot/daemon/devices"
 	"earshot/daemon/section"
 	"earshot/executive"
 	"earshot/executive/room"
-	"earshot/internal/audio/arbiter"
 	"earshot/internal/english"
 	"earshot/internal/helper"
 	"earshot/internal/probe"
@@ -52,23 +52,9 @@ type satellites struct {
 	bus     []section.Part // what is needed for satellites to be paired
 	speech  []section.Part // what is needed when there are some
 
-	mu       sync.Mutex
-	all      []*pairedSatellite
-	seen     registryContent                     // at the last build
-	arbiters map[earshot.RoomID]*arbiter.Arbiter // of rooms where more than one microphone may be
-}
-
-// oneOf returns a microphone of a room as one of several that may hear the same.
-func (s *satellites) oneOf(room earshot.RoomID, name string, c microphone.Capture) microphone.Capture {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.arbiters == nil {
-		s.arbiters = make(map[earshot.RoomID]*arbiter.Arbiter)
-	}
-	if s.arbiters[room] == nil {
-		s.arbiters[room] = new(arbiter.Arbiter)
-	}
-	return s.arbiters[room].Wrap(name, c)
+	mu   sync.Mutex
+	all  []*pairedSatellite
+	seen registryContent // at the last build
 }
 
 // A registryContent is what the registry said.
@@ -290,13 +276,19 @@ func (s *satellites) parts(cfg *config.Config, one *pairedSatellite, there *supe
 	add(name, there, far.Run)
 
 	hears := new(supervise.Pulse)
-	captured := s.oneOf(p.Room, name, pulsedCapture{microphone.OnCard(far.Card, ""), hears})
-	heard := d.microphoneParts(cfg, captured, microphone.UseSTT(s.pool.Listener()), s.senses, func() *room.Room { return s.room(p) })
+	captured := d.devices.Arbitrate(p.Room, name, devices.PulsedCapture{Capture: microphone.OnCard(far.Card, ""), Pulse: hears})
+	in := func() devices.Room {
+		if r := s.room(p); r != nil {
+			return r
+		}
+		return nil
+	}
+	heard := d.devices.MicrophoneParts(cfg, captured, microphone.UseSTT(s.pool.Listener()), s.senses, in)
 	heard.Name, heard.Via, heard.From, heard.Notice = name, name, earshot.Handle{Provider: "satellite", ID: p.ID}, report
 	settings := cfg.Providers.Microphone
 	settings.Deaf = 0 // which its own machine notices
 	mic := microphone.New(settings, heard)
-	hear := retryOnCard(func(ctx context.Context) error {
+	hear := devices.RetryOnCard(func(ctx context.Context) error {
 		err := mic.Run(ctx, func(ctx context.Context, e earshot.Event) error {
 			e.Room = p.Room
 			return d.Admit(ctx, e)
@@ -314,13 +306,13 @@ func (s *satellites) parts(cfg *config.Config, one *pairedSatellite, there *supe
 	}
 	add(name+": microphone", hears, section.RunInMode(mode, earshot.Mode.Listens, section.RunInMode(far.Mode, earshot.Mode.Listens, hear)))
 
-	say, own := d.newVoice(cfg, report)
+	say, own := d.devices.NewVoice(cfg, report)
 	add(name+": synthesis", nil, say.Run)
 	speaks := new(supervise.Pulse)
 	speaking := cfg.Outlets.Loudspeaker
 	speaking.Device = ""
 	loud := loudspeaker.New(speaking, loudspeaker.OnCard(far.Card), own)
-	add(name+": loudspeaker", speaks, retryOnCard(func(ctx context.Context) error {
+	add(name+": loudspeaker", speaks, devices.RetryOnCard(func(ctx context.Context) error {
 		return loud.Run(ctx, func(earshot.Outlet) func() {
 			speaks.Beat()
 			r := s.room(p)

@@ -126,6 +126,7 @@ var may = map[string]string{
 	"daemon/roomset":                 ". executive internal/wait",
 	"daemon/section":                 ". api internal/supervise",
 	"daemon/access":                  ". config executive participants/... server/... store",
+	"daemon/devices":                 ". api config daemon/section internal/audio/... internal/helper internal/probe internal/sound internal/supervise internal/wait models/... outlets/loudspeaker providers providers/microphone",
 	"daemon/engines":                 ". internal/supervise llm/...",
 	"daemon/erase":                   ". api executive executive/command executive/tool/workspace internal/atomicfile internal/english internal/search participants/... server/token speakers store",
 	"cmd/...":                        "./...",
@@ -136,6 +137,7 @@ var may = map[string]string{
 
 // tried lists what the tests of a package may import in addition, to run it on the real thing.
 var tried = map[string]string{
+	"daemon/devices":      "speakers",
 	"executive/memory":    "store",
 	"executive/recall":    "store",
 	"executive/remind":    "store",

@@ -1,4 +1,4 @@
-package daemon
+package devices
 
 import (
 	"cmp"
@@ -24,9 +24,9 @@ const (
 	ownEnough = 30 * time.Second
 )
 
-// A learnedVoice is a voice that reports how it sounds, so that it is recognised when it comes
+// A LearnedVoice is a voice that reports how it sounds, so that it is recognised when it comes
 // back through the microphone, or when somebody plays it.
-type learnedVoice struct {
+type LearnedVoice struct {
 	loudspeaker.Fickle
 	learn func(*earshot.Voice) // called from one goroutine at a time
 
@@ -35,7 +35,7 @@ type learnedVoice struct {
 }
 
 // Say implements [loudspeaker.Voice].
-func (m *learnedVoice) Say(ctx context.Context, spoken string) iter.Seq2[tts.Chunk, error] {
+func (m *LearnedVoice) Say(ctx context.Context, spoken string) iter.Seq2[tts.Chunk, error] {
 	if m.known() {
 		return m.Fickle.Say(ctx, spoken)
 	}
@@ -54,9 +54,9 @@ func (m *learnedVoice) Say(ctx context.Context, spoken string) iter.Seq2[tts.Chu
 // rehearsalText is synthesised and not played: some seconds with most sounds of a language.
 const rehearsalText = "The quick brown fox jumps over the lazy dog, while she sells sea shells by the shore, and nobody hears a word of that."
 
-// rehearse learns how the voice sounds before it has said anything, so that a recording of it
+// Rehearse learns how the voice sounds before it has said anything, so that a recording of it
 // makes nobody known. A voice that breaks off is learned when it speaks.
-func (m *learnedVoice) rehearse(ctx context.Context) error {
+func (m *LearnedVoice) Rehearse(ctx context.Context) error {
 	for {
 		ready, changed := m.Ready()
 		if ready {
@@ -72,14 +72,14 @@ func (m *learnedVoice) rehearse(ctx context.Context) error {
 	}
 }
 
-func (m *learnedVoice) known() bool {
+func (m *LearnedVoice) known() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.heard >= ownEnough
 }
 
 // see learns from what was said.
-func (m *learnedVoice) see(r *voiceSample) {
+func (m *LearnedVoice) see(r *voiceSample) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if v, ok := r.ear.Voice("synthesis"); ok {

@@ -1,4 +1,4 @@
-package daemon
+package devices
 
 import (
 	"context"
@@ -54,8 +54,8 @@ func TestOwnVoice(t *testing.T) {
 		t.Fatal(err)
 	}
 	learnt := 0
-	m := &learnedVoice{Fickle: parrot{hum(12 * time.Second)}, learn: func(v *earshot.Voice) { learnt++; book.LearnOwn(v) }}
-	if err := m.rehearse(t.Context()); err != nil || learnt != 1 {
+	m := &LearnedVoice{Fickle: parrot{hum(12 * time.Second)}, learn: func(v *earshot.Voice) { learnt++; book.LearnOwn(v) }}
+	if err := m.Rehearse(t.Context()); err != nil || learnt != 1 {
 		t.Errorf("%v; before it speaks it is learnt from %d times", err, learnt)
 	}
 	for range 5 {
