@@ -225,6 +225,11 @@ func (s *Server) signal(t testing.TB, signal syscall.Signal) (all []int) {
 	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil { // so that it starts no more of them
 		t.Fatal(err)
 	}
+	testkit.Await(t, testkit.Patience, "the server stands still", func() bool { // it may be in the middle of starting one
+		stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+		_, state, _ := bytes.Cut(stat, []byte(") "))
+		return len(state) == 0 || state[0] == 'T' || state[0] == 'Z'
+	})
 	children, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", pid, pid))
 	if err != nil {
 		t.Fatal(err)
