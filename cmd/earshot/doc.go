@@ -246,9 +246,10 @@
 // machines say to each other over it: to the hub a satellite is a helper that runs elsewhere.
 // [earshot/satellite/hub] is the hub's side, [earshot/satellite/client] the other machine's, and
 // [earshot/satellite/pairing] knows who is paired, in a file of [earshot/internal/keyfile], as
-// tokens are. Several daemons can share one database and the rooms: [earshot/cluster] says by leases
-// who has which, daemon/cluster.go runs them, and daemon/follow.go has what is in memory follow what the others
-// put on record. A request for a room elsewhere goes to its daemon by [earshot/bus/stream]; see
+// tokens are. [earshot/daemon/buslink] is the daemon's connection. Several daemons can share one database
+// and the rooms: [earshot/cluster] says by leases who has which, [earshot/daemon/membership] makes a daemon
+// one of them, daemon/cluster.go runs its rooms, and daemon/follow.go has what is in memory follow what the
+// others put on record. A request for a room elsewhere goes to its daemon by [earshot/bus/stream]; see
 // server/relay.go. [earshot/internal/testkit/history] checks what clients saw of them. Tests of all this
 // cut and delay a network of [earshot/internal/testkit/netlab].
 //
@@ -259,10 +260,12 @@
 // parts are and what the models cost, [earshot/daemon/access] who exists and who may enter which
 // room, [earshot/daemon/admin] what its operators look after, and [earshot/daemon/cameras] what there
 // is to see with. [earshot/daemon/console] is for whoever sits at the terminal in which it runs, and
-// [earshot/daemon/backup] writes and restores backups. [earshot/daemon] puts the parts together: daemon.go opens and runs it,
-// backend.go is what its server asks, rooms.go its rooms, voice.go what hears and speaks, and
-// reload.go applies another configuration while it runs. examples/embed is a program of one's own
-// around it.
+// [earshot/daemon/backup] writes and restores backups. [earshot/daemon/devices] has its microphones and
+// loudspeakers, [earshot/daemon/engines] its language models, and [earshot/daemon/roomset] its rooms.
+// [earshot/daemon/section] runs what a section of the configuration makes, and makes it anew.
+// [earshot/daemon] puts the parts together: daemon.go opens and runs it, backend.go is what its server
+// asks, rooms.go makes its rooms, and reload.go applies another configuration while it runs. Whoever
+// waits does so by [earshot/internal/wait]. examples/embed is a program of one's own around it.
 //
 // This command is its command line: commands.go is the table of commands, each has a file, and
 // run.go is the main job. [earshot/internal/transcript] tells people what happened,
