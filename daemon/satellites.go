@@ -12,6 +12,7 @@ import (
 	"earshot/api"
 	"earshot/bus/natsserver"
 	"earshot/config"
+	"earshot/daemon/cameras"
 	"earshot/executive"
 	"earshot/executive/room"
 	"earshot/internal/audio/arbiter"
@@ -78,8 +79,9 @@ type registryContent struct {
 // A pairedSatellite is one that is paired.
 type pairedSatellite struct {
 	satelliteKey
-	far   *hub.Satellite
-	parts []part
+	far    *hub.Satellite
+	camera *cameras.Camera
+	parts  []part
 }
 
 // A satelliteKey is what the parts of a satellite are made of.
@@ -192,6 +194,13 @@ func (s *satellites) keep(all []*pairedSatellite) {
 		}
 	}
 	s.all = all
+	var far []*cameras.Camera
+	for _, one := range all {
+		if one.camera != nil {
+			far = append(far, one.camera)
+		}
+	}
+	s.daemon.cameras.ReplaceFar(far)
 }
 
 // open makes what all satellites need.
@@ -320,6 +329,32 @@ func (s *satellites) parts(cfg *config.Config, one *pairedSatellite, there *supe
 		return earshot.Paused, nil
 	}
 	add(name+": microphone", hears, runInMode(mode, earshot.Mode.Listens, runInMode(far.Mode, earshot.Mode.Listens, hear)))
+
+	seen := new(supervise.Pulse)
+	away := func() string {
+		switch is := far.State(); {
+		case !is.Camera:
+			return cameras.NoCamera
+		case !is.Connected:
+			return "its satellite is not connected"
+		case is.Muted:
+			return "somebody has muted its satellite there"
+		}
+		return ""
+	}
+	camera, sense := cameras.NewFar(p.ID, p.Room, away, far.Camera, d.log, report, d.countDrops("webcam"), seen.Beat)
+	one.camera = camera
+	watch := retryOnCard(func(ctx context.Context) error {
+		err := sense.Run(ctx, camera.Observe(func(ctx context.Context, e earshot.Event) error {
+			e.Room = p.Room
+			return d.Admit(ctx, e)
+		}))
+		if away() != "" { // which is told of by itself
+			return sound.ErrCard
+		}
+		return err
+	})
+	add(earshot.CameraCalled(camera.Name), seen, runInMode(mode, earshot.Mode.Watches, runInMode(far.CameraMode, earshot.Mode.Listens, watch)))
 
 	say, own := d.newVoice(cfg, report)
 	add(name+": synthesis", nil, say.Run)

@@ -64,12 +64,13 @@ func TestTally(t *testing.T) {
 // TestEyes: a camera that does not run is away, and an unknown camera is an error. The state of a
 // camera includes since when it has been so.
 func TestEyes(t *testing.T) {
-	var all Set
+	var set Set
+	all := set.In(earshot.Desk)
 	if _, err := all.Look(t.Context(), "", time.Time{}); !errors.Is(err, errNoCamera) || len(all.Cameras()) != 0 {
 		t.Errorf("a look at nothing: %v", err)
 	}
 	e := &Camera{Name: "desk"}
-	all.Replace([]*Camera{e, {Name: "door"}})
+	set.Replace([]*Camera{e, {Name: "door"}})
 	if _, err := all.Look(t.Context(), "", time.Time{}); !errors.Is(err, see.ErrAway) || !strings.Contains(err.Error(), "the camera desk") {
 		t.Errorf("a look through what does not run: %v", err)
 	}
