@@ -113,7 +113,7 @@ func (h backend) State(ctx context.Context, p server.Principal) (api.Status, err
 		Rests: h.daemon.restReason(), Underway: h.underway(), Work: h.daemon.work(ctx, p.Audience),
 		Keeps: h.daemon.Config().Store.Retention.String(), Permits: config.Permitted(h.daemon.Config()), Commands: r.Room.Commands().Names(p.Participant),
 	}
-	for _, e := range h.daemon.cameras.List() {
+	for _, e := range h.cameras(p.Participant) {
 		s.Cameras = append(s.Cameras, cameras.InfoOf(h.cameraView(e), e.Running()))
 	}
 	s.Satellites = h.daemon.satellites.states(p.Participant)
@@ -137,7 +137,7 @@ func (h backend) Live(_ context.Context, p server.Principal) (api.LiveView, <-ch
 	changed := r.Room.Changed() // before looking, so that no change is missed in between
 	v := api.LiveView{Snapshot: r.Room.Snapshot(p.Audience), You: p.Participant}
 	v.At = time.Time{} // the server sets the time
-	for _, e := range h.daemon.cameras.List() {
+	for _, e := range h.cameras(p.Participant) {
 		v.Cameras = append(v.Cameras, cameras.InfoOf(h.cameraView(e), e.Running()))
 	}
 	return v, changed, nil

@@ -3,15 +3,18 @@ package daemon
 import (
 	"context"
 	"reflect"
+	"slices"
 	"time"
 
 	"earshot"
 	"earshot/api"
 	"earshot/daemon/cameras"
 	"earshot/daemon/section"
+	"earshot/executive/room"
 	"earshot/internal/probe"
 	"earshot/internal/redact"
 	"earshot/internal/supervise"
+	"earshot/participants"
 	"earshot/providers/webcam"
 	"earshot/server"
 )
@@ -65,10 +68,16 @@ func (d *Daemon) newCamera(c webcam.Camera, hidden redact.SourceRedactor, lost b
 
 // Look implements [server.Backend].
 func (h backend) Look(ctx context.Context, by server.Principal, l api.LookRequest) (api.CameraView, error) {
-	e := h.daemon.cameras.Find(l.Camera)
-	if e == nil {
-		return api.CameraView{Known: h.daemon.cameras.Names(), Eyes: earshot.Away}, nil
+	all := h.cameras(by.Participant)
+	i := slices.IndexFunc(all, func(e *cameras.Camera) bool { return l.Camera == "" || e.Name == l.Camera })
+	if i < 0 {
+		v := api.CameraView{Eyes: earshot.Away}
+		for _, e := range all {
+			v.Known = append(v.Known, e.Name)
+		}
+		return v, nil
 	}
+	e := all[i]
 	s := h.cameraView(e)
 	if s.Closed != "" || !e.Running() {
 		return s, nil
@@ -86,9 +95,25 @@ func (h backend) Look(ctx context.Context, by server.Principal, l api.LookReques
 	cameras.SetPicture(&s, p, l.Picture)
 	h.daemon.log.Info("somebody looked through a camera", "participant", string(by.ID), "camera", e.Name, "picture", l.Picture)
 	if l.Picture || e.ShouldTell(by.ID, time.Now()) {
-		h.daemon.deskRoom().Mention(cameras.LookedBy(by.Participant, e.Name, l.Picture))
+		h.daemon.roomOf(e).Mention(cameras.LookedBy(by.Participant, e.Name, l.Picture))
 	}
 	return s, nil
+}
+
+// cameras returns those that somebody may know of: those of this machine, and those of rooms that they
+// may enter.
+func (h backend) cameras(who participants.Participant) []*cameras.Camera {
+	return slices.DeleteFunc(h.daemon.cameras.List(), func(e *cameras.Camera) bool {
+		return e.Room != "" && h.daemon.gate.MayEnter(who, e.Room) != nil
+	})
+}
+
+// roomOf returns the room in which a camera looks.
+func (d *Daemon) roomOf(e *cameras.Camera) *room.Room {
+	if r, ok := d.rooms.Now().Find(e.Room); ok {
+		return r.Room
+	}
+	return d.deskRoom()
 }
 
 // cameraView returns what is known of a camera without looking.
@@ -98,6 +123,11 @@ func (h backend) cameraView(e *cameras.Camera) api.CameraView {
 
 // closed says why a camera is not to look at now.
 func (d *Daemon) closed(e *cameras.Camera, now time.Time) string {
-	mode, _ := d.deskRoom().Mode()
+	if e.Away != nil {
+		if why := e.Away(); why != "" {
+			return why
+		}
+	}
+	mode, _ := d.roomOf(e).Mode()
 	return probe.Closed(mode, e.Config.Hours, now)
 }

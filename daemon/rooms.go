@@ -101,7 +101,7 @@ func (d *Daemon) newRoomEntry(ctx context.Context, is executive.Room, journal ro
 		lost = time.Now().Add(-lostTurns)
 	}
 	return roomEntry{Is: is, Room: room.New(room.Config{
-		Cameras: &d.cameras, // for the rooms of executive.sight.rooms
+		Cameras: d.cameras.In(is.ID), // those of this machine for the rooms of executive.sight.rooms
 		ID:      is.ID, Settings: d.settings,
 		People: d.people, Voices: d.voices.Registry, Journal: journal, Model: &d.llm, Past: past, Lost: lost, Agenda: agenda, Works: d.working, Parts: d.health.List, Took: d.countLatency, Dropped: d.counts.Dropped,
 		Agents: func() []agents.Record { return d.agents.In(is.ID) }, Order: d.order, Former: d.agents.Former, Tools: d.tools(), Spawner: d.agents,

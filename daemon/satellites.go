@@ -13,6 +13,7 @@ import (
 	"earshot/bus/natsserver"
 	"earshot/config"
 	"earshot/daemon/buslink"
+	"earshot/daemon/cameras"
 	"earshot/daemon/devices"
 	"earshot/daemon/section"
 	"earshot/executive"
@@ -66,8 +67,9 @@ type registryContent struct {
 // A pairedSatellite is one that is paired.
 type pairedSatellite struct {
 	satelliteKey
-	far   *hub.Satellite
-	parts []section.Part
+	far    *hub.Satellite
+	camera *cameras.Camera
+	parts  []section.Part
 }
 
 // A satelliteKey is what the parts of a satellite are made of.
@@ -174,6 +176,13 @@ func (s *satellites) keep(all []*pairedSatellite) {
 		}
 	}
 	s.all = all
+	var far []*cameras.Camera
+	for _, one := range all {
+		if one.camera != nil {
+			far = append(far, one.camera)
+		}
+	}
+	s.daemon.cameras.ReplaceFar(far)
 }
 
 // open makes what all satellites need.
@@ -305,6 +314,32 @@ func (s *satellites) parts(cfg *config.Config, one *pairedSatellite, there *supe
 		return earshot.Paused, nil
 	}
 	add(name+": microphone", hears, section.RunInMode(mode, earshot.Mode.Listens, section.RunInMode(far.Mode, earshot.Mode.Listens, hear)))
+
+	seen := new(supervise.Pulse)
+	away := func() string {
+		switch is := far.State(); {
+		case !is.Camera:
+			return cameras.NoCamera
+		case !is.Connected:
+			return "its satellite is not connected"
+		case is.Muted:
+			return "somebody has muted its satellite there"
+		}
+		return ""
+	}
+	camera, sense := cameras.NewFar(p.ID, p.Room, away, far.Camera, d.log, report, d.countDrops("webcam"), seen.Beat)
+	one.camera = camera
+	watch := devices.RetryOnCard(func(ctx context.Context) error {
+		err := sense.Run(ctx, camera.Observe(func(ctx context.Context, e earshot.Event) error {
+			e.Room = p.Room
+			return d.Admit(ctx, e)
+		}))
+		if away() != "" { // which is told of by itself
+			return sound.ErrCard
+		}
+		return err
+	})
+	add(earshot.CameraCalled(camera.Name), seen, section.RunInMode(mode, earshot.Mode.Watches, section.RunInMode(far.CameraMode, earshot.Mode.Listens, watch)))
 
 	say, own := d.devices.NewVoice(cfg, report)
 	add(name+": synthesis", nil, say.Run)

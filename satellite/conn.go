@@ -33,32 +33,41 @@ type Conn struct {
 // OpenHub opens the hub's end of a session with a satellite, and Open the satellite's. Old counts
 // messages of other sessions that came to this end; it may be nil. The conn must be closed.
 func OpenHub(ctx context.Context, b bus.Bus, id string, session uint64, old *atomic.Int64) (*Conn, error) {
-	return open(ctx, b, session, Prefix(id), [4]string{subjectUpControl, subjectDownControl, subjectUpSound, subjectDownSound}, old)
+	return open(ctx, b, session, Prefix(id), [2]string{subjectUp, subjectDown}, old)
 }
 
 // Open opens the satellite's end of a session.
 func Open(ctx context.Context, b bus.Bus, id string, session uint64, old *atomic.Int64) (*Conn, error) {
-	return open(ctx, b, session, Prefix(id), [4]string{subjectDownControl, subjectUpControl, subjectDownSound, subjectUpSound}, old)
+	return open(ctx, b, session, Prefix(id), [2]string{subjectDown, subjectUp}, old)
 }
 
-// open opens the end that reads the first and third of the subjects and writes the others.
-func open(ctx context.Context, b bus.Bus, session uint64, prefix string, subjects [4]string, old *atomic.Int64) (*Conn, error) {
+// OpenHubCamera and OpenCamera are like OpenHub and Open, for the session of a [Watch].
+func OpenHubCamera(ctx context.Context, b bus.Bus, id string, session uint64, old *atomic.Int64) (*Conn, error) {
+	return open(ctx, b, session, Prefix(id), [2]string{subjectUp + camera, subjectDown + camera}, old)
+}
+
+func OpenCamera(ctx context.Context, b bus.Bus, id string, session uint64, old *atomic.Int64) (*Conn, error) {
+	return open(ctx, b, session, Prefix(id), [2]string{subjectDown + camera, subjectUp + camera}, old)
+}
+
+// open opens the end that reads the first of the subjects and writes the other.
+func open(ctx context.Context, b bus.Bus, session uint64, prefix string, subjects [2]string, old *atomic.Int64) (*Conn, error) {
 	if old == nil {
 		old = new(atomic.Int64)
 	}
 	c := &Conn{controlIn: newInput(session, old), soundIn: newInput(session, old)}
 	var err error
-	if c.stopControl, err = b.Subscribe(ctx, prefix+subjects[0], c.controlIn.take); err != nil {
+	if c.stopControl, err = b.Subscribe(ctx, prefix+subjects[0]+control, c.controlIn.take); err != nil {
 		return nil, fmt.Errorf("opening a session: %w", err)
 	}
-	if c.stopSound, err = b.Subscribe(ctx, prefix+subjects[2], c.soundIn.take); err != nil {
+	if c.stopSound, err = b.Subscribe(ctx, prefix+subjects[0]+sound, c.soundIn.take); err != nil {
 		c.stopControl()
 		return nil, fmt.Errorf("opening a session: %w", err)
 	}
 	out := func(subject string) io.Writer {
 		return &output{bus: b, subject: prefix + subject, session: session}
 	}
-	c.Conn = helper.NewConn(c.controlIn, out(subjects[1]), c.soundIn, out(subjects[3]))
+	c.Conn = helper.NewConn(c.controlIn, out(subjects[1]+control), c.soundIn, out(subjects[1]+sound))
 	return c, nil
 }
 

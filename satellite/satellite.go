@@ -3,13 +3,16 @@
 //
 // To the hub, a satellite is a helper as [earshot/internal/helper] has it that runs elsewhere: its
 // sound card, behind the protocol of [earshot/internal/sound]. The four pipes of a helper are four
-// subjects, and a [Conn] is one end of them. Three things differ from a helper on the same machine:
+// subjects, and a [Conn] is one end of them. Its camera, if it has one, is another such helper, behind
+// the protocol of [earshot/models/see/wire], with subjects of its own while the hub watches: see [Watch].
+// Three things differ from a helper on the same machine:
 //
 //   - captured sound comes as [Packet], Opus with its time of capture, and none comes while it is
 //     quiet but one a second;
 //   - the hub asks for the time every [ClockEvery], by which the satellite also knows that the hub
 //     is there, and turns times of the satellite into its own: see [Clock];
-//   - a satellite that was muted at its own machine says so, and opens no microphone for anybody.
+//   - a satellite that was muted at its own machine says so, and opens no microphone and no camera for
+//     anybody; nor does anybody but itself say which device is its camera.
 //
 // A session begins when a satellite asks to join, which the hub answers with a number. Every message
 // carries that number and its own place in the sequence: one of an earlier session is ignored and
@@ -30,11 +33,14 @@ const Version = 1
 // The subjects of a satellite, before which its [Prefix] stands. It may publish under up and join,
 // and subscribe to down; the hub does the reverse.
 const (
-	subjectJoin        = "join" // a request with a [Join], answered by a [Welcome]
-	subjectUpControl   = "up.control"
-	subjectUpSound     = "up.sound"
-	subjectDownControl = "down.control"
-	subjectDownSound   = "down.sound"
+	subjectJoin = "join" // a request with a [Join], answered by a [Welcome]
+	subjectUp   = "up."
+	subjectDown = "down."
+
+	// What follows, of each helper: nothing or camera, and the pipe.
+	camera  = "camera."
+	control = "control"
+	sound   = "sound"
 )
 
 // Prefix returns what the subjects of a satellite begin with.
@@ -77,8 +83,9 @@ func CheckID(id string) error {
 // A Join is how a satellite asks to join.
 type Join struct {
 	Version int    `json:"version"`
-	Build   string `json:"build"`           // of its program, for people
-	Muted   bool   `json:"muted,omitempty"` // somebody there has closed its microphone
+	Build   string `json:"build"`            // of its program, for people
+	Muted   bool   `json:"muted,omitempty"`  // somebody there has closed its microphone and its camera
+	Camera  bool   `json:"camera,omitempty"` // it has one that may be watched through
 }
 
 // A Welcome is the hub's answer to a [Join].
@@ -111,6 +118,7 @@ const (
 	SayTime  = "time"  // from the satellite, with a [TimeReply]
 	SayState = "state" // from the satellite, with a [State], when that changes
 	SayGate  = "gate"  // from the hub, with a [Gate]: sound may come although nobody said a name
+	SayWatch = "watch" // from the hub, with a [Watch]
 )
 
 const (
@@ -138,7 +146,12 @@ type TimeReply struct {
 
 // A State is how a satellite is.
 type State struct {
-	Muted bool `json:"muted"` // somebody there has closed its microphone
+	Muted bool `json:"muted"` // somebody there has closed its microphone and its camera
+}
+
+// A Watch has the camera opened, for a session of its own; 0 has it closed.
+type Watch struct {
+	Session uint64 `json:"session"`
 }
 
 // A Gate says for how long a satellite that waits for a name may send sound without one.

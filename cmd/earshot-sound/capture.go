@@ -71,12 +71,15 @@ func (k *capture) read() error {
 	var clock audio.Clock
 	var far [audio.Samples]int16
 	var last time.Time
+	wake := time.NewTimer(0)
+	defer wake.Stop()
 	for n := 0; ; n++ {
 		select {
 		case <-k.stop:
 			return nil
 		default:
 		}
+		k.await(wake)
 		err := k.stream.Read()
 		if err != nil && err != portaudio.InputOverflowed {
 			return err
@@ -95,6 +98,27 @@ func (k *capture) read() error {
 		k.clean.clean(&f, &far, follows, off)
 		if n >= settling {
 			k.ring.Put(&f)
+		}
+	}
+}
+
+// looks is how often to look whether a frame has come that is due.
+const looks = time.Millisecond
+
+// await waits until the device has a frame, or is closed, or half a second has passed. Go's scheduler looks
+// after a call of C that blocks some thousand times a second, which costs more than all that is done with
+// the sound of a silent room.
+func (k *capture) await(wake *time.Timer) {
+	for began := time.Now(); time.Since(began) < time.Duration(settling)*audio.Time; {
+		n, err := k.stream.AvailableToRead()
+		if err != nil || n >= audio.Samples {
+			return
+		}
+		wake.Reset(max(looks, samples(int64(audio.Samples-n))-2*looks))
+		select {
+		case <-wake.C:
+		case <-k.stop:
+			return
 		}
 	}
 }

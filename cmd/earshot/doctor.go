@@ -3,10 +3,14 @@ package main
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
+	"time"
 
+	"earshot"
 	"earshot/api"
 	"earshot/config"
+	"earshot/daemon/admin"
 	"earshot/daemon/cameras"
 	"earshot/internal/probe"
 	"earshot/server/client"
@@ -45,6 +49,11 @@ func (a *app) tryCameras(cfg *config.Config) []api.CheckResult {
 	looks := probe.Cameras(a.ctx, cfg)
 	if running, err := a.lenses(cfg); err == nil {
 		cameras.Try(a.ctx, cfg.Providers.Webcam, looks, running)
+		for _, name := range slices.Sorted(maps.Keys(running)) { // those of satellites
+			if l := running[name]; !slices.ContainsFunc(looks, func(f api.CheckResult) bool { return f.Thing == earshot.CameraCalled(name) }) {
+				looks = append(looks, api.CheckResult{Thing: earshot.CameraCalled(name), Works: l.Fault == "", Text: admin.CameraInfoText(l, time.Now()), Cure: l.Cure})
+			}
+		}
 	}
 	return looks
 }

@@ -15,6 +15,7 @@ import (
 	"syscall"
 
 	"github.com/adrg/xdg"
+	"github.com/alecthomas/kong"
 	"golang.org/x/term"
 
 	"earshot"
@@ -24,11 +25,13 @@ import (
 	"earshot/internal/helper"
 	"earshot/internal/keyfile"
 	"earshot/internal/login"
+	"earshot/internal/probe"
 	"earshot/internal/redact"
 	"earshot/internal/terminal"
 	"earshot/models/engine"
 	"earshot/models/neural"
 	"earshot/models/stt"
+	"earshot/providers/webcam"
 	"earshot/satellite"
 	"earshot/satellite/client"
 	"earshot/satellite/pairing"
@@ -96,11 +99,49 @@ func (a *app) paired() (pairing.Code, error) {
 }
 
 type satelliteStart struct {
-	Microphone  string `help:"Its name, as earshot devices lists it; otherwise the system's default." placeholder:"DEVICE"`
-	Loudspeaker string `help:"Its name, likewise." placeholder:"DEVICE"`
-	Muted       bool   `help:"Start with the microphone closed."`
-	Wake        bool   `help:"Send no sound until somebody here says an agent's name."`
-	JSON        bool   `help:"Print the state as JSON, a line whenever it changes."`
+	Microphone  string     `help:"Its name, as earshot devices lists it; otherwise the system's default." placeholder:"DEVICE"`
+	Loudspeaker string     `help:"Its name, likewise." placeholder:"DEVICE"`
+	Camera      cameraFlag `help:"Let the hub watch through a camera of this machine: the first one, or --camera=DEVICE, as earshot devices lists it."`
+	Muted       bool       `help:"Start with the microphone and the camera closed."`
+	Wake        bool       `help:"Send no sound until somebody here says an agent's name."`
+	JSON        bool       `help:"Print the state as JSON, a line whenever it changes."`
+}
+
+// A cameraFlag is a flag that may have a value. It implements [kong.BoolMapperValue].
+type cameraFlag struct {
+	wanted bool
+	device string
+}
+
+// Decode implements [kong.MapperValue].
+func (f *cameraFlag) Decode(c *kong.DecodeContext) error {
+	f.wanted = true
+	if c.Scan.Peek().Type == kong.FlagValueToken {
+		f.device = c.Scan.Pop().String()
+	}
+	return nil
+}
+
+// IsBool says that the flag needs no value.
+func (*cameraFlag) IsBool() bool { return true }
+
+// camera returns the camera that the hub may watch through, or nil.
+func (f *cameraFlag) camera(log *slog.Logger, at nats.Config) *client.Camera {
+	if !f.wanted {
+		return nil
+	}
+	at.Problem = nil // the connection of the session tells of it
+	return &client.Camera{
+		Dial:   helper.NewDialer(redact.ForSources(f.device).Log(log), helper.CameraProgram),
+		Source: func() string { return webcam.Camera{Device: f.device}.Open(probe.ConnectedCameras()).Source },
+		Connect: func(ctx context.Context) (bus.Bus, func(), error) {
+			b, err := nats.Connect(ctx, at)
+			if err != nil {
+				return nil, nil, err
+			}
+			return b, b.Close, nil
+		},
+	}
 }
 
 // Run listens and speaks until it is ended.
@@ -125,7 +166,7 @@ func (c satelliteStart) Run(a *app) (err error) {
 	cfg := client.Config{
 		ID: code.ID, Build: version(), Microphone: c.Microphone, Loudspeaker: c.Loudspeaker, Muted: c.Muted,
 		Sound: helper.NewDialer(log, helper.SoundProgram), Media: helper.NewDialer(log, helper.SpeechProgram, "media"),
-		Notice: v.notice, Changed: v.changed,
+		Camera: c.Camera.camera(log, v.bus(code)), Notice: v.notice, Changed: v.changed,
 		Connect: func(ctx context.Context) (bus.Bus, error) {
 			b, err := nats.Connect(ctx, v.bus(code))
 			conn = b
@@ -233,6 +274,9 @@ func statusText(s client.Status) string {
 	}[s.Microphone]
 	if !s.Connected && s.Microphone == client.Paused {
 		microphone = "not listening"
+	}
+	if s.Camera != "" {
+		microphone += " · camera " + string(s.Camera)
 	}
 	return text + " · " + microphone
 }

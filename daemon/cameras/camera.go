@@ -1,5 +1,5 @@
-// Package cameras manages the cameras of this machine: which exist, how well each sees, and what a
-// person who looks through one is shown.
+// Package cameras manages the cameras of this machine and of its satellites: which exist, how well each
+// sees, and what a person who looks through one is shown.
 package cameras
 
 import (
@@ -28,6 +28,8 @@ type Camera struct {
 	Name   string
 	Source string // in a form that anybody may see
 	Config webcam.Camera
+	Room   earshot.RoomID                 // of a satellite's camera; empty for those of this machine
+	Away   func() string                  // why a satellite's camera cannot be opened at present; nil for those of this machine
 	open   func(alive func()) *see.Camera // alive is called for each picture
 	hides  redact.SourceRedactor
 	tell   func(string) // tells those who may be in the picture; may be nil
@@ -52,7 +54,7 @@ var errBlind = errors.New("it is open but gives no pictures")
 
 // Run implements [webcam.CameraSource]. It starts no helper for a device that is missing.
 func (e *Camera) Run(ctx context.Context) error {
-	if f := probe.Camera(e.Config); !f.Works {
+	if f := e.probe(); !f.Works {
 		e.mu.Lock()
 		defer e.mu.Unlock()
 		e.now.fault = &absence{f}
@@ -78,6 +80,14 @@ func (e *Camera) Run(ctx context.Context) error {
 	e.changed(earshot.Away, time.Now())
 	e.now.fault = err
 	return err
+}
+
+// probe looks for the device, if it is one of this machine.
+func (e *Camera) probe() api.CheckResult {
+	if e.Away != nil {
+		return api.CheckResult{Works: true}
+	}
+	return probe.Camera(e.Config)
 }
 
 // announceOpen says that the camera is open again, if its hours had closed it.
@@ -168,16 +178,35 @@ func (e *Camera) changed(is earshot.Eyesight, at time.Time) {
 	}
 }
 
-// New returns a camera, and the provider that watches through it. Looked is called for each
-// picture that was examined.
+// New returns a camera of this machine, and the provider that watches through it. Looked is called for
+// each picture that was examined.
 func New(c webcam.Camera, hidden redact.SourceRedactor, log *slog.Logger, notice func(earshot.Notice), dropped func(int), looked func()) (*Camera, *webcam.Provider) {
 	e := &Camera{Name: c.Name, hides: hidden, Source: probe.CameraSource(c), Config: c}
+	return e, e.watched(helper.NewDialer(hidden.Log(log.With("camera", c.Name)), helper.CameraProgram), log, notice, dropped, looked)
+}
+
+// NoCamera is what Away says of a satellite that has none.
+const NoCamera = "its satellite has no camera"
+
+// NewFar is like New for the camera of a satellite, in whose room it looks.
+func NewFar(satellite string, room earshot.RoomID, away func() string, start helper.Dialer, log *slog.Logger, notice func(earshot.Notice), dropped func(int), looked func()) (*Camera, *webcam.Provider) {
+	c := webcam.Config{Cameras: []webcam.Camera{{Name: "satellite-" + satellite}}}.List()[0]
+	e := &Camera{Name: c.Name, Source: "satellite " + satellite, hides: redact.ForSources(), Config: c, Room: room, Away: away}
+	return e, e.watched(start, log, notice, dropped, looked)
+}
+
+// watched returns the provider that watches through the camera.
+func (e *Camera) watched(start helper.Dialer, log *slog.Logger, notice func(earshot.Notice), dropped func(int), looked func()) *webcam.Provider {
+	c := e.Config
 	sense := webcam.New(c, webcam.Parts{Source: e, Notice: notice, Dropped: dropped, Log: log})
-	log = hidden.Log(log.With("camera", c.Name))
-	start := helper.NewDialer(log, helper.CameraProgram)
+	log = e.hides.Log(log.With("camera", c.Name))
 	e.open = func(alive func()) *see.Camera {
+		var here []see.Device // a satellite chooses its own
+		if e.Away == nil {
+			here = probe.ConnectedCameras()
+		}
 		return see.New(see.Config{
-			Name: c.Name, Dial: start, Open: c.Open(probe.ConnectedCameras()), Log: log,
+			Name: c.Name, Dial: start, Open: c.Open(here), Log: log,
 			On: func(o see.Observation) {
 				looked()
 				alive()
@@ -185,7 +214,7 @@ func New(c webcam.Camera, hidden redact.SourceRedactor, log *slog.Logger, notice
 			},
 		})
 	}
-	return e, sense
+	return sense
 }
 
 // ShouldTell reports whether people must be told that somebody looks at now.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -13,11 +14,12 @@ import (
 )
 
 // A Set holds the cameras of the daemon. The setting executive.sight.rooms says where agents may
-// look through them.
+// look through those of this machine; those of a satellite are for its room.
 type Set struct {
 	mu       sync.Mutex
 	all      []*Camera
-	expected []string // the names of those that the start still looks for
+	far      []*Camera // of satellites
+	expected []string  // the names of those that the start still looks for
 }
 
 // Expect records which cameras are configured, before the start has looked for them: none works
@@ -39,11 +41,19 @@ func (all *Set) Replace(list []*Camera) {
 	all.all, all.expected = list, nil
 }
 
-// List returns the cameras, in the order of the configuration.
+// ReplaceFar replaces the cameras of satellites.
+func (all *Set) ReplaceFar(list []*Camera) {
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	all.far = list
+}
+
+// List returns the cameras, in the order of the configuration, and then those of satellites that have
+// one.
 func (all *Set) List() []*Camera {
 	all.mu.Lock()
 	defer all.mu.Unlock()
-	return all.all[:len(all.all):len(all.all)]
+	return slices.DeleteFunc(slices.Concat(all.all, all.far), func(e *Camera) bool { return e.Away != nil && e.Away() == NoCamera })
 }
 
 // Find returns the camera with a name; the first if the name is empty.
@@ -59,11 +69,25 @@ func (all *Set) Find(name string) *Camera {
 // errNoCamera says that there is no camera, or none with the name.
 var errNoCamera = errors.New("there is no such camera")
 
+// A roomCameras is the cameras of which a room may know.
+type roomCameras struct {
+	*Set
+	room earshot.RoomID
+}
+
+// In returns the cameras of which a room may know: those of its satellites and of this machine.
+func (all *Set) In(room earshot.RoomID) sight.Cameras { return roomCameras{all, room} }
+
 // Cameras implements [sight.Cameras].
-func (all *Set) Cameras() (list []sight.Camera) {
+func (all roomCameras) Cameras() (list []sight.Camera) {
 	for _, e := range all.List() {
-		now := e.state()
-		list = append(list, sight.Camera{Name: e.Name, Eyesight: now.eyes, Since: now.since})
+		now, at := e.state(), len(list)
+		if e.Room == all.room && e.Room != earshot.Desk {
+			at = 0 // it shows the room better than those of the desk
+		}
+		if e.Room == "" || e.Room == all.room {
+			list = slices.Insert(list, at, sight.Camera{Name: e.Name, Eyesight: now.eyes, Since: now.since, Own: e.Room != ""})
+		}
 	}
 	all.mu.Lock()
 	defer all.mu.Unlock()
@@ -74,9 +98,9 @@ func (all *Set) Cameras() (list []sight.Camera) {
 }
 
 // Look implements [sight.Cameras].
-func (all *Set) Look(ctx context.Context, camera string, at time.Time) (earshot.Picture, error) {
+func (all roomCameras) Look(ctx context.Context, camera string, at time.Time) (earshot.Picture, error) {
 	e := all.Find(camera)
-	if e == nil {
+	if e == nil || e.Room != "" && e.Room != all.room {
 		return earshot.Picture{}, errNoCamera
 	}
 	p, err := e.Look(ctx, at, false)
@@ -84,12 +108,4 @@ func (all *Set) Look(ctx context.Context, camera string, at time.Time) (earshot.
 		return p, fmt.Errorf("looking through the %s: %w", earshot.CameraCalled(e.Name), err)
 	}
 	return p, nil
-}
-
-// Names returns the names of the cameras.
-func (all *Set) Names() (names []string) {
-	for _, e := range all.List() {
-		names = append(names, e.Name)
-	}
-	return names
 }

@@ -103,10 +103,11 @@ func (r *Room) contextResync(ctx context.Context, c command.Call) (string, error
 
 // cameras returns those that agents of this room can look through.
 func (r *Room) cameras(set executive.Config) []sight.Camera {
-	if !slices.Contains(set.Sight.Rooms, r.cfg.ID) {
-		return nil
+	all := r.viewer.List()
+	if slices.Contains(set.Sight.Rooms, r.cfg.ID) {
+		return all
 	}
-	return r.viewer.List()
+	return slices.DeleteFunc(all, func(c sight.Camera) bool { return !c.Own })
 }
 
 // startLooks takes a look for each waiting question that needs one.

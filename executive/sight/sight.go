@@ -44,6 +44,7 @@ type Camera struct {
 	Name     string           // its name in the configuration; empty for none
 	Eyesight earshot.Eyesight // now
 	Since    time.Time        // since when; zero if unknown
+	Own      bool             // it belongs to the room alone, which may look through it whatever the configuration says
 }
 
 // Works reports whether any of some cameras has seen anything since the program started. A program

@@ -26,6 +26,10 @@ type Packet struct {
 type OpusConfig struct {
 	Dial helper.Dialer
 
+	// Lead is for how long packets wait for a helper, at most: whoever is heard while it
+	// starts loses no word. If zero, those are dropped.
+	Lead time.Duration
+
 	// Heard takes frames of 16 kHz, annotated, in the order of each speaker's packets.
 	// The frame is valid until it returns. It must not wait.
 	Heard func(speaker uint32, f *audio.Frame)
@@ -46,7 +50,7 @@ type Opus struct {
 // NewOpus returns one that does nothing until it runs.
 func NewOpus(cfg OpusConfig) *Opus {
 	o := &Opus{cfg: cfg}
-	o.hearing.init()
+	o.hearing.init(cfg.Lead)
 	o.speaking.init()
 	return o
 }

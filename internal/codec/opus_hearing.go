@@ -22,7 +22,8 @@ const (
 // A hearing is the part of an [Opus] that decodes.
 type hearing struct {
 	some  chan struct{} // holds a token when there may be a batch to send
-	frame audio.Frame   // of the goroutine that takes sound
+	lead  time.Duration
+	frame audio.Frame // of the goroutine that takes sound
 
 	mu     sync.Mutex
 	runs   bool // there is a helper
@@ -37,6 +38,7 @@ type hearing struct {
 
 // A batch is what came at once. Its memory is used again.
 type batch struct {
+	came    time.Time
 	packets []Packet
 	data    []byte // of all packets
 }
@@ -51,15 +53,16 @@ type speakerState struct {
 	from             time.Time
 }
 
-func (h *hearing) init() {
+func (h *hearing) init(lead time.Duration) {
+	h.lead = lead
 	h.some = make(chan struct{}, 1)
 	h.known = make(map[uint32]*speakerState)
 }
 
 // Decode hands over a batch, which it copies. It does not wait: what a busy helper
 // has not taken is dropped at two seconds, the oldest first, and counted; the next
-// frame of that speaker says how many are missing. Without a helper everything is
-// dropped. The frames of a batch come at once.
+// frame of that speaker says how many are missing. Without a helper, everything is
+// dropped after [OpusConfig.Lead]. The frames of a batch come at once.
 func (h *hearing) Decode(packets []Packet) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -67,7 +70,7 @@ func (h *hearing) Decode(packets []Packet) {
 	for i, p := range packets {
 		p = h.inspected(p)
 		switch {
-		case !h.runs || i >= mostPackets:
+		case !h.runs && h.lead == 0 || i >= mostPackets:
 			h.drop(p)
 		case len(p.Data) > 0 || p.Lost > 0:
 			if b == nil {
@@ -133,7 +136,7 @@ func (h *hearing) next() *batch {
 	}
 	b := &h.queue[(h.first+h.kept)%len(h.queue)]
 	h.kept++
-	b.packets, b.data = b.packets[:0], b.data[:0]
+	b.came, b.packets, b.data = time.Now(), b.packets[:0], b.data[:0]
 	return b
 }
 
@@ -209,6 +212,9 @@ func (h *hearing) begin() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.runs = true
+	for h.kept > 0 && time.Since(h.queue[h.first].came) > h.lead {
+		h.dropOldest()
+	}
 }
 
 func (h *hearing) end() {

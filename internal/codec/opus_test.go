@@ -214,6 +214,33 @@ func TestOpusBusy(t *testing.T) {
 	})
 }
 
+// TestOpusLead: what comes while the helper starts is heard, up to the lead; the first frame says how
+// many are missing before it.
+func TestOpusLead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		heard, lost := 0, 0
+		c := codec.NewOpus(codec.OpusConfig{
+			Dial: calls(plain), Lead: time.Second,
+			Heard: func(_ uint32, f *audio.Frame) { heard, lost = heard+1, lost+int(f.Lost) },
+		})
+		for n := range 90 {
+			c.Decode([]codec.Packet{packet(1, n)})
+			time.Sleep(audio.Time)
+		}
+		ctx, stop := context.WithCancel(t.Context())
+		died := make(chan error, 1)
+		go func() { died <- c.Run(ctx) }()
+		synctest.Wait()
+		if heard != 50 || lost != 40 || c.Counts().Dropped != 40 {
+			t.Errorf("%d frames were heard, %d said to be missing; %+v", heard, lost, c.Counts())
+		}
+		stop()
+		if err := <-died; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 // TestOpusAway: without a helper nothing is kept. The next helper is told what is missing; lost
 // packets count like dropped ones there.
 func TestOpusAway(t *testing.T) {

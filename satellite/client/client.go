@@ -1,10 +1,11 @@
-// Package client is a satellite: the microphone and the loudspeaker of this machine, for the hub.
+// Package client is a satellite: the microphone and the loudspeaker of this machine, and its camera if
+// that is wanted, for the hub.
 //
 // It captures through earshot-sound and sends what is heard around voices, as Opus made by
 // earshot-speech; what the hub plays, and the controls, it passes on between the hub and
 // earshot-sound, so that credit and positions are those of the device. When the connection is lost,
-// what is being played is cut at once, and what is being said is kept for the next session. A muted
-// microphone is closed, and nothing that the hub sends opens it.
+// what is being played is cut at once, and what is being said is kept for the next session. What is
+// muted is closed, and nothing that the hub sends opens it.
 //
 // What happens when a reader is slow: captured frames wait for the encoder for [sound.Late], packets
 // for the hub for half a minute; then the oldest are dropped and counted. Played sound waits for
@@ -39,8 +40,9 @@ type Config struct {
 	// Connect connects to the bus. It is called until it returns one, which stays the caller's.
 	Connect func(context.Context) (bus.Bus, error)
 
-	Microphone, Loudspeaker string // devices; empty are the system's defaults
-	Muted                   bool   // at first
+	Microphone, Loudspeaker string  // devices; empty are the system's defaults
+	Camera                  *Camera // nil if nobody may watch
+	Muted                   bool    // at first
 
 	// Spotter, if set, makes what seeks the names of the hub's agents: no sound leaves this machine
 	// until one was said. It calls called then.
@@ -72,12 +74,13 @@ const (
 
 // A Status is how a satellite is, for people.
 type Status struct {
-	Connected  bool       `json:"connected"`
-	Since      time.Time  `json:"since"`          // when it was connected, or lost
-	Why        string     `json:"why,omitempty"`  // it is not connected
-	Cure       string     `json:"cure,omitempty"` // of that
-	Room       string     `json:"room,omitempty"` // that the hub has put it into
-	Microphone Microphone `json:"microphone"`
+	Connected  bool        `json:"connected"`
+	Since      time.Time   `json:"since"`          // when it was connected, or lost
+	Why        string      `json:"why,omitempty"`  // it is not connected
+	Cure       string      `json:"cure,omitempty"` // of that
+	Room       string      `json:"room,omitempty"` // that the hub has put it into
+	Microphone Microphone  `json:"microphone"`
+	Camera     CameraState `json:"camera,omitempty"`
 }
 
 // The reasons for which a session ends.
@@ -94,6 +97,7 @@ const (
 	cardKey        = "sound card"
 	microphoneKey  = "microphone"
 	loudspeakerKey = "loudspeaker"
+	cameraKey      = "camera"
 )
 
 const (
@@ -128,6 +132,9 @@ type Client struct {
 	output  uint32            // the number of the loudspeaker
 	fenced  satellite.Welcome // the last, if several daemons share the room
 	playing uint32            // the number of the last speech
+	unwatch func()            // closes the camera
+	closed  <-chan struct{}   // closed when the camera is
+	watched int               // cameras that are open; one is, at most
 	box     outbox
 }
 
@@ -135,6 +142,9 @@ type Client struct {
 func New(cfg Config) *Client {
 	c := &Client{cfg: cfg, muted: cfg.Muted, encoder: newEncoder(cfg.Media), wanted: make(chan struct{}), missing: make(map[string]bool)}
 	c.want = sync.OnceFunc(func() { close(c.wanted) })
+	none := make(chan struct{})
+	close(none)
+	c.unwatch, c.closed = func() {}, none
 	return c
 }
 
@@ -163,7 +173,7 @@ func (c *Client) Run(ctx context.Context) {
 	run("connection", c.join, supervise.Config{Most: 10 * time.Second})
 }
 
-// Mute closes the microphone, whatever the hub says, or lets the hub open it.
+// Mute closes the microphone and the camera, whatever the hub says, or lets the hub open them.
 func (c *Client) Mute(on bool) {
 	c.change(func() {
 		if c.muted == on {
@@ -172,6 +182,7 @@ func (c *Client) Mute(on bool) {
 		c.muted = on
 		c.say(satellite.SayState, satellite.State{Muted: on})
 		if on {
+			c.unwatch()
 			c.refuse(c.mutedFault())
 		}
 	})
@@ -201,7 +212,7 @@ func (c *Client) change(f func()) {
 	defer c.mu.Unlock()
 	before := c.status
 	f()
-	if c.status.Microphone = c.microphone(); c.status != before && c.cfg.Changed != nil {
+	if c.status.Microphone, c.status.Camera = c.microphone(), c.camera(); c.status != before && c.cfg.Changed != nil {
 		c.cfg.Changed(c.status)
 	}
 }
@@ -267,10 +278,10 @@ func (c *Client) joined(ctx context.Context) error {
 		return err
 	}
 	defer conn.Close()
-	s := &session{stop: stop, silence: time.AfterFunc(satellite.Silence, func() { stop(errSilent) })}
-	defer s.silence.Stop()
 	var parts sync.WaitGroup
 	defer parts.Wait()
+	s := &session{stop: stop, start: starter(ctx, &parts), silence: time.AfterFunc(satellite.Silence, func() { stop(errSilent) })}
+	defer s.silence.Stop()
 	defer stop(nil)
 	parts.Go(func() {
 		if c.connected(ctx, false) {
@@ -320,7 +331,7 @@ func (c *Client) connected(ctx context.Context, is bool) bool {
 func (c *Client) ask(ctx context.Context) (w satellite.Welcome, err error) {
 	ctx, stop := context.WithTimeoutCause(ctx, joining, errSilent)
 	defer stop()
-	request, err := json.Marshal(satellite.Join{Version: satellite.Version, Build: c.cfg.Build, Muted: c.Muted()})
+	request, err := json.Marshal(satellite.Join{Version: satellite.Version, Build: c.cfg.Build, Muted: c.Muted(), Camera: c.cfg.Camera != nil})
 	if err != nil {
 		return w, err
 	}

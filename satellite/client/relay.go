@@ -20,8 +20,9 @@ import (
 type session struct {
 	server  *helper.Server
 	stop    context.CancelCauseFunc
-	silence *time.Timer // ends the session
-	ready   bool        // the hub knows that there is sound
+	start   func(func(context.Context)) context.CancelFunc // something that ends before the session has
+	silence *time.Timer                                    // ends the session
+	ready   bool                                           // the hub knows that there is sound
 }
 
 // A device is one life of earshot-sound. It serves one session; and the next one, too, if somebody is
@@ -33,6 +34,15 @@ type device struct {
 	start  func(func(context.Context)) context.CancelFunc // something that ends before the device has
 	ready  bool
 	newest uint32 // number that the hub gave to a stream
+}
+
+// starter returns what starts parts that end with ctx, or when they are cancelled.
+func starter(ctx context.Context, parts *sync.WaitGroup) func(func(context.Context)) context.CancelFunc {
+	return func(f func(context.Context)) context.CancelFunc {
+		ctx, cancel := context.WithCancel(ctx)
+		parts.Go(func() { f(ctx) })
+		return cancel
+	}
 }
 
 // mostWaiting bounds the controls that wait for the device; one that takes none is killed soon.
@@ -60,6 +70,7 @@ func (c *Client) end() {
 	if c.output != 0 {
 		c.tell(sound.SayClose, sound.Stream{Number: c.output})
 	}
+	c.unwatch()
 	c.session, c.spotter, c.playing, c.output, c.heard.hub = nil, nil, 0, 0, 0
 	c.rest()
 }
@@ -119,8 +130,9 @@ func (c *Client) tell(name string, body any) {
 // hubControl handles a message of the hub.
 func (c *Client) hubControl(s *session, m helper.Control) error {
 	var b struct {
-		Number uint32        `json:"number"`
-		For    time.Duration `json:"for"`
+		Number  uint32        `json:"number"`
+		For     time.Duration `json:"for"`
+		Session uint64        `json:"session"`
 	}
 	if err := m.Decode(&b); err != nil {
 		return err
@@ -133,6 +145,9 @@ func (c *Client) hubControl(s *session, m helper.Control) error {
 		return nil
 	case sound.SayDown:
 		s.stop(errEnded)
+		return nil
+	case satellite.SayWatch:
+		c.watch(s, b.Session)
 		return nil
 	case satellite.SayGate:
 		c.open(int(min(b.For, time.Hour) / audio.Time))
@@ -232,11 +247,7 @@ func (c *Client) runDevice(ctx context.Context) error {
 		return all[:min(len(all), mostWaiting)], max(0, len(all)-mostWaiting)
 	})}
 	var parts sync.WaitGroup
-	d.start = func(f func(context.Context)) context.CancelFunc {
-		ctx, cancel := context.WithCancel(alive)
-		parts.Go(func() { f(ctx) })
-		return cancel
-	}
+	d.start = starter(alive, &parts)
 	c.change(func() { c.device = d })
 	parts.Go(func() {
 		for m, ok := d.queue.Take(alive); ; m, ok = d.queue.Take(alive) {
@@ -298,7 +309,11 @@ func (c *Client) deviceControl(d *device, m helper.Control) error {
 	case sound.SayDown:
 		return &n.Fault
 	case sound.SayOpened, sound.SayLost:
-		c.tellDevice(n.Number == c.output, m.Name == sound.SayLost, n.Fault)
+		what := microphoneKey
+		if n.Number == c.output {
+			what = loudspeakerKey
+		}
+		c.tellDevice(what, m.Name == sound.SayLost, n.Fault)
 	case sound.SayMoved, sound.SayClosed, sound.SayPlayed:
 	default:
 		return fmt.Errorf("%w: it said %q", helper.ErrProtocol, m.Name)
@@ -321,11 +336,7 @@ func (c *Client) deviceControl(d *device, m helper.Control) error {
 }
 
 // tellDevice tells people here, once, that a device cannot be used, and that it can again.
-func (c *Client) tellDevice(output, lost bool, why sound.Fault) {
-	what := microphoneKey
-	if output {
-		what = loudspeakerKey
-	}
+func (c *Client) tellDevice(what string, lost bool, why sound.Fault) {
 	if c.missing[what] == lost {
 		return
 	}

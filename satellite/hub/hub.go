@@ -6,7 +6,7 @@
 // are made of them have times of the hub's own clock, as far as those can be true.
 //
 // What happens when a reader is slow: packets wait on the bus while frames are handed on in time,
-// and the session ends when too many wait. What the decoder cannot take in two seconds is dropped,
+// and the session ends when too many wait. What the decoder cannot take in two seconds, or one while it starts, is dropped,
 // and the next frame says how many are missing.
 package hub
 
@@ -53,10 +53,13 @@ type Hub struct {
 	speaker uint32 // the last one of the decoder
 }
 
+// lead is how much of what is said waits for the decoder, which takes a moment to start.
+const lead = time.Second
+
 // New returns a hub without satellites.
 func New(cfg Config) *Hub {
 	h := &Hub{cfg: cfg, all: make(map[string]*Satellite)}
-	h.opus = codec.NewOpus(codec.OpusConfig{Dial: cfg.Media, Heard: h.heard})
+	h.opus = codec.NewOpus(codec.OpusConfig{Dial: cfg.Media, Lead: lead, Heard: h.heard})
 	return h
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"earshot"
 	"earshot/internal/helper"
+	"earshot/internal/mailbox"
 	"earshot/internal/sound"
 	"earshot/satellite"
 )
@@ -46,8 +47,9 @@ type Satellite struct {
 	mu      sync.Mutex
 	link    *link // while it is there
 	state   State
-	changed chan struct{} // closed and replaced when it is muted or not any more
-	taken   clockReading  // of the last packet that was taken, in any session
+	changed chan struct{}    // closed and replaced when it is muted or not any more
+	camera  mailbox.Notifier // of what CameraMode returns
+	taken   clockReading     // of the last packet that was taken, in any session
 }
 
 // A request is one to join.
@@ -66,6 +68,7 @@ type State struct {
 	Since     time.Time // of that; zero if it was never there
 	Muted     bool      // at its own machine
 	Build     string    // of its program
+	Camera    bool      // it has one
 
 	Offset time.Duration // by which its clock is ahead
 	Within time.Duration // by how much that may be wrong
@@ -166,14 +169,15 @@ func (s *Satellite) await(ctx context.Context) (request, satellite.Welcome, bool
 	}
 }
 
-// connect records that the satellite is there by l, or, if l is nil, that it is not.
-func (s *Satellite) connect(l *link, build string) {
+// connect records that the satellite is there by l, as it has said, or, if l is nil, that it is not.
+func (s *Satellite) connect(l *link, as satellite.Join) {
+	defer s.camera.Notify()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.link = l
 	s.state.Connected, s.state.Since = l != nil, time.Now()
 	if l != nil {
-		s.state.Build = build
+		s.state.Build, s.state.Camera = as.Build, as.Camera
 		return
 	}
 	s.lost.Add(1)
@@ -189,6 +193,7 @@ func (s *Satellite) mute(is bool) {
 		s.changed = make(chan struct{})
 	}
 	s.mu.Unlock()
+	s.camera.Notify()
 	switch {
 	case !news:
 	case is:
