@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -10,7 +11,9 @@ import (
 
 	"earshot"
 	"earshot/api"
+	"earshot/bus"
 	"earshot/bus/natsserver"
+	"earshot/bus/stream"
 	"earshot/config"
 	"earshot/executive"
 	"earshot/executive/room"
@@ -30,11 +33,15 @@ import (
 	"earshot/satellite"
 	"earshot/satellite/hub"
 	"earshot/satellite/pairing"
+	"earshot/server"
 )
 
 // satelliteRecognisers is how many people at satellites are recognised while they speak at the same
 // time.
 const satelliteRecognisers = 2
+
+// satelliteConsoles is how many terminals may be attached at a satellite at the same time.
+const satelliteConsoles = 3
 
 // satellites are the microphones and loudspeakers of other machines. All but what mu guards belongs to
 // the goroutine that builds the section.
@@ -299,7 +306,7 @@ func (s *satellites) parts(cfg *config.Config, one *pairedSatellite, there *supe
 	hears := new(supervise.Pulse)
 	captured := s.oneOf(p.Room, name, pulsedCapture{microphone.OnCard(far.Card, ""), hears})
 	heard := d.microphoneParts(cfg, captured, microphone.UseSTT(s.pool.Listener()), s.senses, func() *room.Room { return s.room(p) })
-	heard.Name, heard.Via, heard.From, heard.Notice = name, name, earshot.Handle{Provider: "satellite", ID: p.ID}, report
+	heard.Name, heard.Via, heard.From, heard.Notice = name, name, earshot.Handle{Provider: participants.BySatellite, ID: p.ID}, report
 	settings := cfg.Providers.Microphone
 	settings.Deaf = 0 // which its own machine notices
 	mic := microphone.New(settings, heard)
@@ -321,6 +328,17 @@ func (s *satellites) parts(cfg *config.Config, one *pairedSatellite, there *supe
 	}
 	add(name+": microphone", hears, runInMode(mode, earshot.Mode.Listens, runInMode(far.Mode, earshot.Mode.Listens, hear)))
 
+	add(name+": console", nil, func(ctx context.Context) error {
+		d.bus.keep(ctx, "nobody can write at a satellite", func(ctx context.Context, b bus.Bus) error {
+			l, err := stream.Listen(ctx, limitedBus{b, make(chan struct{}, 1+satelliteConsoles)}, satellite.ConsoleSubject(p.ID))
+			if err != nil {
+				return err
+			}
+			return d.server.ServeTerminals(ctx, l, heard.From)
+		})
+		return nil
+	})
+
 	say, own := d.newVoice(cfg, report)
 	add(name+": synthesis", nil, say.Run)
 	speaks := new(supervise.Pulse)
@@ -338,6 +356,45 @@ func (s *satellites) parts(cfg *config.Config, one *pairedSatellite, there *supe
 		})
 	}))
 	return parts
+}
+
+// identify returns whoever writes at the console of a satellite. It is in the satellite's room, where anybody
+// may read it, as anybody hears the loudspeaker.
+func (s *satellites) identify(account earshot.Handle, c server.Claim) (server.Principal, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	i := slices.IndexFunc(s.seen.Satellites, func(p pairing.Satellite) bool { return p.ID == account.ID })
+	switch {
+	case i < 0:
+		return server.Principal{}, errors.New("this satellite is not paired any more; pair it again: earshot pair")
+	case c.Name != "" || c.Token != "" || c.Room != "" && c.Room != s.seen.Satellites[i].Room:
+		return server.Principal{}, errors.New("at a satellite nobody has a name, a token or another room than that of the satellite")
+	}
+	who, _ := s.daemon.people.Get(participants.AtSatellite(account.ID))
+	return server.Principal{Participant: who, Account: account, Audience: earshot.Audience{Room: s.seen.Satellites[i].Room, Unknown: true}}, nil
+}
+
+// A limitedBus is a bus on which there are at most as many subscriptions as fit into places: whoever dials a
+// listener has it subscribe, and the server of the bus grants each daemon a number of subscriptions.
+type limitedBus struct {
+	bus.Bus
+	places chan struct{}
+}
+
+// Subscribe implements [bus.Bus]. The error is [bus.ErrFull] if there is no place.
+func (b limitedBus) Subscribe(ctx context.Context, pattern string, take func(bus.Message)) (stop func(), err error) {
+	select {
+	case b.places <- struct{}{}:
+	default:
+		return nil, bus.ErrFull
+	}
+	leave := sync.OnceFunc(func() { <-b.places })
+	end, err := b.Bus.Subscribe(ctx, pattern, take)
+	if err != nil {
+		leave()
+		return nil, err
+	}
+	return func() { end(); leave() }, nil
 }
 
 // A namedLoudspeaker is a loudspeaker with a name of its own.

@@ -35,6 +35,7 @@ const (
 	subjectUpSound     = "up.sound"
 	subjectDownControl = "down.control"
 	subjectDownSound   = "down.sound"
+	subjectConsole     = "console"
 )
 
 // Prefix returns what the subjects of a satellite begin with.
@@ -45,6 +46,9 @@ const JoinPattern = "earshot.satellite.*." + subjectJoin
 
 // JoinSubject is where a satellite asks to join.
 func JoinSubject(id string) string { return Prefix(id) + subjectJoin }
+
+// ConsoleSubject is where the console of a satellite dials, by package bus/stream.
+func ConsoleSubject(id string) string { return Prefix(id) + subjectConsole }
 
 // Rights are what a satellite may publish and subscribe to on the bus, and the beginning of the
 // subjects to which answers to its requests come.
@@ -57,8 +61,8 @@ type Rights struct {
 func RightsOf(id string) Rights {
 	inbox := "_INBOX.satellite." + id
 	return Rights{
-		Publish:   []string{JoinSubject(id), Prefix(id) + "up.>"},
-		Subscribe: []string{Prefix(id) + "down.>", inbox + ".>"},
+		Publish:   []string{JoinSubject(id), Prefix(id) + "up.>", ConsoleSubject(id), ConsoleSubject(id) + ".*.up"},
+		Subscribe: []string{Prefix(id) + "down.>", ConsoleSubject(id) + ".*.down", inbox + ".>"},
 		Inbox:     inbox,
 	}
 }
