@@ -219,7 +219,8 @@ func TestSatelliteChat(t *testing.T) {
 	ann.says("/msg Earshot what is your name, in secret?")
 	ann.await("My name is Earshot.", 2)
 	ann.says("/msg \"satellite kitchen\" hello")
-	ann.await("nobody is called", 1)
+	ann.await("nobody has that name", 1)
+	ann.types("\x15")
 	ann.says("/who")
 	ann.await("The room is live", 1)
 	for _, tt := range []struct{ line, answer string }{
