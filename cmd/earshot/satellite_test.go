@@ -297,7 +297,7 @@ func TestSatelliteChat(t *testing.T) {
 			t.Errorf("%s: %.60q", tt.header, answer)
 		}
 		c.Close()
-		long.Wait()
+		testkit.Finish(t, testkit.Patience, "what was too long", long.Wait)
 	}
 	var many []net.Conn
 	for range 3 {
