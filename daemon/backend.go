@@ -34,6 +34,9 @@ func (h backend) Identify(ctx context.Context, account earshot.Handle, c server.
 	if account == (earshot.Handle{}) {
 		return h.vouch(ctx, c)
 	}
+	if account.Provider == participants.BySatellite {
+		return h.daemon.satellites.identify(account, c)
+	}
 	p, around, err := h.daemon.gate.Identify(ctx, account, c)
 	if err != nil {
 		return server.Principal{}, err

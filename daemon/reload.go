@@ -469,6 +469,10 @@ func (h backend) Reload(ctx context.Context) (api.ReloadResult, error) {
 // Recheck implements [server.Backend]: a room may have become closed to somebody, or a person
 // unknown.
 func (h backend) Recheck(p server.Principal) error {
+	if p.Account.Provider == participants.BySatellite {
+		_, err := h.daemon.satellites.identify(p.Account, server.Claim{Room: p.Audience.Room})
+		return err
+	}
 	is, known := h.daemon.people.Get(p.ID)
 	switch {
 	case !known && p.Guest():

@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -10,7 +11,9 @@ import (
 
 	"earshot"
 	"earshot/api"
+	"earshot/bus"
 	"earshot/bus/natsserver"
+	"earshot/bus/stream"
 	"earshot/config"
 	"earshot/daemon/buslink"
 	"earshot/daemon/cameras"
@@ -33,11 +36,15 @@ import (
 	"earshot/satellite"
 	"earshot/satellite/hub"
 	"earshot/satellite/pairing"
+	"earshot/server"
 )
 
 // satelliteRecognisers is how many people at satellites are recognised while they speak at the same
 // time.
 const satelliteRecognisers = 2
+
+// satelliteConsoles is how many terminals may be attached at a satellite at the same time.
+const satelliteConsoles = 3
 
 // satellites are the microphones and loudspeakers of other machines. All but what mu guards belongs to
 // the goroutine that builds the section.
@@ -293,7 +300,7 @@ func (s *satellites) parts(cfg *config.Config, one *pairedSatellite, there *supe
 		return nil
 	}
 	heard := d.devices.MicrophoneParts(cfg, captured, microphone.UseSTT(s.pool.Listener()), s.senses, in)
-	heard.Name, heard.Via, heard.From, heard.Notice = name, name, earshot.Handle{Provider: "satellite", ID: p.ID}, report
+	heard.Name, heard.Via, heard.From, heard.Notice = name, name, earshot.Handle{Provider: participants.BySatellite, ID: p.ID}, report
 	settings := cfg.Providers.Microphone
 	settings.Deaf = 0 // which its own machine notices
 	mic := microphone.New(settings, heard)
@@ -341,6 +348,17 @@ func (s *satellites) parts(cfg *config.Config, one *pairedSatellite, there *supe
 	})
 	add(earshot.CameraCalled(camera.Name), seen, section.RunInMode(mode, earshot.Mode.Watches, section.RunInMode(far.CameraMode, earshot.Mode.Listens, watch)))
 
+	add(name+": console", nil, func(ctx context.Context) error {
+		d.bus.Keep(ctx, "nobody can write at a satellite", func(ctx context.Context, b bus.Bus) error {
+			l, err := stream.Listen(ctx, limitedBus{b, make(chan struct{}, 1+satelliteConsoles)}, satellite.ConsoleSubject(p.ID))
+			if err != nil {
+				return err
+			}
+			return d.server.ServeTerminals(ctx, l, heard.From)
+		})
+		return nil
+	})
+
 	say, own := d.devices.NewVoice(cfg, report)
 	add(name+": synthesis", nil, say.Run)
 	speaks := new(supervise.Pulse)
@@ -358,6 +376,45 @@ func (s *satellites) parts(cfg *config.Config, one *pairedSatellite, there *supe
 		})
 	}))
 	return parts
+}
+
+// identify returns whoever writes at the console of a satellite. It is in the satellite's room, where anybody
+// may read it, as anybody hears the loudspeaker.
+func (s *satellites) identify(account earshot.Handle, c server.Claim) (server.Principal, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	i := slices.IndexFunc(s.seen.Satellites, func(p pairing.Satellite) bool { return p.ID == account.ID })
+	switch {
+	case i < 0:
+		return server.Principal{}, errors.New("this satellite is not paired any more; pair it again: earshot pair")
+	case c.Name != "" || c.Token != "" || c.Room != "" && c.Room != s.seen.Satellites[i].Room:
+		return server.Principal{}, errors.New("at a satellite nobody has a name, a token or another room than that of the satellite")
+	}
+	who, _ := s.daemon.people.Get(participants.AtSatellite(account.ID))
+	return server.Principal{Participant: who, Account: account, Audience: earshot.Audience{Room: s.seen.Satellites[i].Room, Unknown: true}}, nil
+}
+
+// A limitedBus is a bus on which there are at most as many subscriptions as fit into places: whoever dials a
+// listener has it subscribe, and the server of the bus grants each daemon a number of subscriptions.
+type limitedBus struct {
+	bus.Bus
+	places chan struct{}
+}
+
+// Subscribe implements [bus.Bus]. The error is [bus.ErrFull] if there is no place.
+func (b limitedBus) Subscribe(ctx context.Context, pattern string, take func(bus.Message)) (stop func(), err error) {
+	select {
+	case b.places <- struct{}{}:
+	default:
+		return nil, bus.ErrFull
+	}
+	leave := sync.OnceFunc(func() { <-b.places })
+	end, err := b.Bus.Subscribe(ctx, pattern, take)
+	if err != nil {
+		leave()
+		return nil, err
+	}
+	return func() { end(); leave() }, nil
 }
 
 // A namedLoudspeaker is a loudspeaker with a name of its own.

@@ -89,6 +89,8 @@ func (r *Registry) claimed(account earshot.Handle, name string, proven func(ears
 	case name == "":
 		p, err = r.own(account)
 		return p, true, err
+	case account.Provider == BySatellite:
+		return p, true, Refuse(ErrNotYours, "anybody may sit at a satellite, so nobody is known by their name there", "come in with a token: earshot chat --identity NAME")
 	case fold(name) == anonymous:
 		p, err = r.guest()
 		return p, true, err

@@ -163,6 +163,8 @@ func (a Actor) checkID() error {
 		return field.Errorf("actor_id", "is %q; IDs that begin with %q are reserved for guests", id, guestPrefix)
 	case OfVoice(a.ID):
 		return field.Errorf("actor_id", "is %q; IDs that begin with %q are reserved for voices", id, voicePrefix)
+	case atSatellite(a.ID):
+		return field.Errorf("actor_id", "is %q; IDs that begin with %q are reserved for satellites", id, satellitePrefix)
 	case arrivedBy(a.ID) != (earshot.Handle{}):
 		return field.Errorf("actor_id", "is %q, which is reserved for people whom a provider knows; choose another, and write handles: [%s]", id, arrivedBy(a.ID))
 	case strings.Contains(id, " "):

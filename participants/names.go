@@ -160,7 +160,7 @@ var reserved = strings.Fields(`
 	system all allagents everyone everybody anyone anybody someone somebody noone nobody none null nil unknown
 	anonymous guest human humans person people me myself i you user users owner operator admin administrator moderator
 	agent agents mainagent assistant ai bot model tool function developer voice voices speaker microphone
-	console terminal from to says said here channel room world last`)
+	console terminal satellite from to says said here channel room world last`)
 
 // double are the reserved words that are also names of people, as in Ai Weiwei and Edward Said. In
 // a name of several words, they count as names if they are written as such.

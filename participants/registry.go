@@ -202,7 +202,7 @@ func (r *Registry) resolve(h earshot.Handle) Participant {
 		return r.entitled(h, r.as(id))
 	}
 	s := r.said[h]
-	if p := r.people[s.who]; !p.Type.external() || p.guarded() && !s.proven {
+	if p := r.person(s.who); !p.Type.external() || p.guarded() && !s.proven {
 		return Participant{} // Claim has not returned them
 	}
 	return r.as(s.who)
@@ -211,7 +211,7 @@ func (r *Registry) resolve(h earshot.Handle) Participant {
 // as returns the person to whom id belongs, with at most the rights of id itself; the zero
 // Participant if there is none.
 func (r *Registry) as(id earshot.ParticipantID) Participant {
-	p := r.people[id]
+	p := r.person(id)
 	for next, merged := r.into[id]; merged; next, merged = r.into[next] {
 		may := p.Capabilities
 		p = r.people[next]
@@ -265,7 +265,7 @@ func (r *Registry) Only(a earshot.Audience, id earshot.ParticipantID) bool {
 
 // Alone reports whether a contains only who, by whichever of their handles.
 func (r *Registry) Alone(a earshot.Audience, who earshot.ParticipantID) bool {
-	return who != Generic && !a.Unknown && len(a.Members) > 0 && !slices.ContainsFunc(a.Members, func(id earshot.ParticipantID) bool {
+	return !Unnamed(who) && !a.Unknown && len(a.Members) > 0 && !slices.ContainsFunc(a.Members, func(id earshot.ParticipantID) bool {
 		p, _ := r.Get(id)
 		return p.ID != who
 	})
@@ -291,9 +291,9 @@ func (r *Registry) Name(id earshot.ParticipantID) string {
 		return "somebody"
 	}
 	r.mu.Lock()
-	p, known := r.people[r.root(id)]
+	p := r.person(r.root(id))
 	r.mu.Unlock()
-	if known {
+	if p.ID != "" {
 		return p.Name
 	}
 	if strings.HasPrefix(string(id), guestPrefix) {

@@ -7,11 +7,11 @@ import (
 )
 
 // Come notes that id has joined a room with a session, and reports whether this is their first
-// session there. For the generic participant it never is.
+// session there. For somebody [Unnamed] it never is.
 func (r *Registry) Come(room earshot.RoomID, id earshot.ParticipantID, session string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if was, is := r.here[room][session]; id == Generic || is && was == id {
+	if was, is := r.here[room][session]; Unnamed(id) || is && was == id {
 		return false
 	}
 	first := !r.present(room, id)

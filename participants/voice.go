@@ -232,7 +232,7 @@ func (r *Registry) Readers(id earshot.ParticipantID) []earshot.ParticipantID {
 // Vouches says why somebody may not say whose voice something is; nil if they may. Somebody who is
 // known only by a voice, or not at all, may not.
 func (r *Registry) Vouches(by Participant) error {
-	if by.ID == "" || by.ID == Generic || by.Guest() || by.Voice() || !by.Person() {
+	if by.ID == "" || Unnamed(by.ID) || by.Guest() || by.Voice() || !by.Person() {
 		return Refuse(ErrNotYours, "somebody who is known only by a voice cannot say whose voice it is", "say who you are, with --identity NAME")
 	}
 	return nil

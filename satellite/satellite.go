@@ -37,6 +37,8 @@ const (
 	subjectUp   = "up."
 	subjectDown = "down."
 
+	subjectConsole = "console" // where a terminal of the satellite dials
+
 	// What follows, of each helper: nothing or camera, and the pipe.
 	camera  = "camera."
 	control = "control"
@@ -52,6 +54,9 @@ const JoinPattern = "earshot.satellite.*." + subjectJoin
 // JoinSubject is where a satellite asks to join.
 func JoinSubject(id string) string { return Prefix(id) + subjectJoin }
 
+// ConsoleSubject is where the console of a satellite dials, by package bus/stream.
+func ConsoleSubject(id string) string { return Prefix(id) + subjectConsole }
+
 // Rights are what a satellite may publish and subscribe to on the bus, and the beginning of the
 // subjects to which answers to its requests come.
 type Rights struct {
@@ -63,8 +68,8 @@ type Rights struct {
 func RightsOf(id string) Rights {
 	inbox := "_INBOX.satellite." + id
 	return Rights{
-		Publish:   []string{JoinSubject(id), Prefix(id) + "up.>"},
-		Subscribe: []string{Prefix(id) + "down.>", inbox + ".>"},
+		Publish:   []string{JoinSubject(id), Prefix(id) + "up.>", ConsoleSubject(id), ConsoleSubject(id) + ".*.up"},
+		Subscribe: []string{Prefix(id) + "down.>", ConsoleSubject(id) + ".*.down", inbox + ".>"},
 		Inbox:     inbox,
 	}
 }

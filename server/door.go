@@ -113,6 +113,10 @@ func turnAway(c net.Conn) {
 // admit identifies a new connection.
 func (d *connectionLimiter) admit(c net.Conn) *visitor {
 	v := &visitor{Conn: c, leave: func() { <-d.places }, met: func() {}}
+	if h := d.by.account; h != (earshot.Handle{}) {
+		v.handle, v.known, v.from = h, true, h.String()
+		return v
+	}
 	if d.by.vouched {
 		if uid, err := wire.Peer(c); err == nil {
 			v.handle, v.known = handleOf(uid, os.Getuid())

@@ -31,6 +31,9 @@ import (
 	"earshot/server/wire"
 )
 
+// kitchen is the account of a satellite.
+var kitchen = earshot.Handle{Provider: participants.BySatellite, ID: "kitchen"}
+
 // A pairOfServers are two servers, one of which has the rooms, or neither.
 type pairOfServers struct {
 	bus    bus.Local
@@ -121,6 +124,11 @@ func serveTwo(t testing.TB) *pairOfServers {
 			t.Fatal(err)
 		}
 		p.ports[self] = "http://" + port.Addr().String()
+		terminals, err := stream.Listen(ctx, &p.bus, "kitchen."+self)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all.Go(func() { s.ServeTerminals(ctx, terminals, kitchen) })
 		all.Go(func() { s.Serve(ctx, l) })
 		all.Go(func() { s.ServeRelayed(ctx, relayed) })
 		all.Go(func() { s.ServeLoopback(ctx, port, server.Config{RequestsPerSecond: 1000}) })
@@ -297,6 +305,74 @@ func TestPrincipalHeader(t *testing.T) {
 	io.WriteString(conn, "GET /v1/state HTTP/1.1\r\nHost: earshot\r\nConnection: close\r\n\r\n")
 	if answer, err := io.ReadAll(conn); !strings.HasPrefix(string(answer), "HTTP/1.1 400") {
 		t.Errorf("without a header: %q, %v", answer, err)
+	}
+}
+
+// TestServeTerminals: where only terminals are served, one is attached with the account of the place, also if
+// another server has the room; every route else is refused, and a frame that is too long ends the terminal.
+func TestServeTerminals(t *testing.T) {
+	p := serveTwo(t)
+	c := &client.Client{Dial: func(ctx context.Context) (net.Conn, error) { return stream.Dial(ctx, &p.bus, "kitchen.a.1") }}
+	for _, h := range p.houses {
+		h.who = func(account earshot.Handle, _ server.Claim) (server.Principal, error) {
+			if account != kitchen {
+				return ann, nil
+			}
+			is := participants.Participant{ID: participants.AtSatellite("kitchen"), Capabilities: []participants.Capability{participants.Operate, participants.SendMessages}}
+			return server.Principal{Participant: is, Present: true, Audience: earshot.Audience{Room: earshot.Desk, Unknown: true}}, nil
+		}
+	}
+	for _, owner := range []string{"b.2", "a.1"} {
+		p.move(owner)
+		s := &script{ids: []earshot.EventID{earshot.EventID(ulid.Make().String())}, after: func(int) {}}
+		if err := c.Attach(t.Context(), s, &testkit.Voice{Called: "screen"}, new(attach.Names)); err != nil {
+			t.Fatal(err)
+		}
+		all := p.houses[owner].all()
+		if !slices.ContainsFunc(all, func(e earshot.Event) bool { return e.ID == s.ids[0] && e.From == handleOf(kitchen, "satellite_kitchen") }) {
+			t.Errorf("%s has %+v", owner, all)
+		}
+	}
+	tr := &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) { return c.Dial(ctx) }}
+	defer tr.CloseIdleConnections()
+	for route := range server.Sites() {
+		method, path, _ := strings.Cut(route, " ")
+		if path == wire.AttachPath {
+			continue
+		}
+		for _, header := range []http.Header{{}, {wire.TokenHeader: {"Bearer earshot_good"}, wire.IdentityHeader: {"ann"}}} {
+			req, err := http.NewRequestWithContext(t.Context(), method, "http://earshot"+path, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			req.Header = header
+			resp, err := tr.RoundTrip(req)
+			if err != nil {
+				t.Fatal(err)
+			}
+			resp.Body.Close()
+			if resp.StatusCode != http.StatusForbidden {
+				t.Errorf("%s: %s", route, resp.Status)
+			}
+		}
+	}
+	conn, err := c.Dial(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	conn.SetDeadline(time.Now().Add(testkit.Patience))
+	fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: earshot\r\nConnection: Upgrade\r\nUpgrade: %s\r\n\r\n{\"hello\":{}}\n", wire.AttachPath, wire.Protocol)
+	go conn.Write([]byte(strings.Repeat("x", wire.MaxUp+1)))
+	if answer, _ := io.ReadAll(conn); !strings.HasPrefix(string(answer), "HTTP/1.1 101") {
+		t.Errorf("%.40q", answer)
+	}
+	for _, h := range p.houses {
+		testkit.Await(t, testkit.Patience, "the end of the terminals", func() bool {
+			h.mu.Lock()
+			defer h.mu.Unlock()
+			return h.inside == 0
+		})
 	}
 }
 

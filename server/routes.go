@@ -268,6 +268,9 @@ func (o *opening) dispatch(w *auditedWriter, r *http.Request) error {
 		return err
 	}
 	to, missing := find(r.Method, r.URL.Path)
+	if to.path != wire.AttachPath && o.rules.account != (earshot.Handle{}) {
+		to, missing = route{}, &fault{http.StatusForbidden, errors.New("a terminal can be attached here, and nothing else")}
+	}
 	w.to = to
 	if to.right == anybody {
 		if err := o.rules.rates.take("address "+v.from, time.Now()); err != nil {

@@ -10,15 +10,17 @@ import (
 	"slices"
 	"strings"
 
+	"earshot"
 	"earshot/server/wire"
 )
 
 // rules are what a listener demands of each request, before its author is known.
 type rules struct {
-	vouched bool     // the kernel identifies the account
-	relayed bool     // daemons pass requests on, and say whose
-	hosts   []string // names besides those of this machine, in lower case, with an optional port
-	origins []string // of pages that may send requests, in lower case
+	vouched bool           // the kernel identifies the account
+	relayed bool           // daemons pass requests on, and say whose
+	account earshot.Handle // of all who connect, who may attach a terminal and nothing else; zero elsewhere
+	hosts   []string       // names besides those of this machine, in lower case, with an optional port
+	origins []string       // of pages that may send requests, in lower case
 	crossed *http.CrossOriginProtection
 	rates   *rates
 	knocks  *tokenFailures

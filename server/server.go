@@ -86,6 +86,13 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	return s.serve(ctx, l, socketRules())
 }
 
+// ServeTerminals lets terminals attach at l, and answers nothing else: only account may connect there.
+func (s *Server) ServeTerminals(ctx context.Context, l net.Listener, account earshot.Handle) error {
+	by := socketRules()
+	by.account = account
+	return s.serve(ctx, l, by)
+}
+
 // ServeLoopback is Serve for what [ListenLoopback] returned, by the rules of c.
 func (s *Server) ServeLoopback(ctx context.Context, l net.Listener, c Config) error {
 	by := loopbackRules(c)

@@ -23,8 +23,9 @@ import (
 // MaxUsers is how many users a server may have.
 const MaxUsers = 256
 
-// MaxSubscriptions is how many subscriptions a connection may have.
-const MaxSubscriptions = 256
+// MaxSubscriptions is how many subscriptions a connection may have: more than a daemon needs for as many
+// satellites as can be paired, with their consoles.
+const MaxSubscriptions = 512
 
 // A User is somebody other than the hub who may connect.
 type User struct {

@@ -65,14 +65,26 @@ func (a *app) attach(cfg *config.Config, i identityFlags, room earshot.RoomID) e
 	}
 	defer done()
 	called := names(s)
-	o := outlet.New(outlet.Config{Outlet: console.Name, Name: called.Name, Reader: s.You.ID}, t)
+	return a.converse(t, c, s.You.ID, called, func(o *outlet.Console) sense.Known {
+		return console.KnownThere(c, func() string {
+			if is := o.Reader(); s.You.ID != "" && is != s.You.ID { // they have said that they are somebody else
+				return called.Name(is)
+			}
+			return c.Identity
+		})
+	})
+}
+
+// converse attaches a terminal to the daemon of c until the person there, who is reader at first, leaves.
+// known, if it is not nil, returns what they may know that helps them to write.
+func (a *app) converse(t *terminal.Terminal, c *client.Client, reader earshot.ParticipantID, called *attach.Names, known func(*outlet.Console) sense.Known) error {
+	o := outlet.New(outlet.Config{Outlet: console.Name, Name: called.Name, Reader: reader}, t)
 	handle, _ := access.Self()
-	types := sense.New(sense.Config{Handle: handle, Via: console.Name, NewID: store.NewIDs(), Known: console.KnownThere(c, func() string {
-		if is := o.Reader(); s.You.ID != "" && is != s.You.ID { // they have said that they are somebody else
-			return called.Name(is)
-		}
-		return c.Identity
-	})}, t)
+	cfg := sense.Config{Handle: handle, Via: console.Name, NewID: store.NewIDs()}
+	if known != nil {
+		cfg.Known = known(o)
+	}
+	types := sense.New(cfg, t)
 	if t.ByKeys() { // what was prepared in a pipe wants its answers, or a failure
 		return reconnect.Attach(a.ctx, c, types, o, called, connection(t))
 	}

@@ -190,7 +190,7 @@ func (f *flock) kills() time.Duration {
 }
 
 // TestClusterSatellite: a satellite that was paired at one of three daemons, each with a server of the bus,
-// joins whoever has its room: after that was killed with its server, and when it gives the room away.
+// joins whoever has its room, and so does its console: after that was killed with its server, and when it gives the room away.
 func TestClusterSatellite(t *testing.T) {
 	path := helpertest.Build(t, helper.BusProgram)
 	var listens, routes []string
@@ -207,8 +207,23 @@ func TestClusterSatellite(t *testing.T) {
 	}
 	f.satellite(code.ID, nats.Config{Servers: code.Addresses, Seed: code.Seed, Inbox: satellite.RightsOf(code.ID).Inbox, Certificates: []string{hex.EncodeToString(code.Certificate)}})
 	f.joins("the satellite joins", time.Time{})
-	for range 2 {
+	w := newHome(t).begin("satellite", "chat")
+	w.await("The code that", 1)
+	w.types(code.Encode().Reveal() + "\r")
+	says := func(line string) {
+		t.Helper()
+		before := strings.Count(w.text(), "All is well.")
+		w.says(line)
+		testkit.Await(t, soon, "that it is kept: "+line, func() bool {
+			return strings.Contains(f.homes[f.owner()].earshot(nil, "history", "--room", "kitchen").out, line)
+		})
+		w.await("All is well.", before+1)
+	}
+	w.await(">", 1)
+	says("how is the oven?")
+	for n := range 2 {
 		t.Logf("after kill -9 the satellite is elsewhere after %v", f.kills())
+		says(fmt.Sprintf("how is the oven now? %d", n))
 	}
 	i, began := f.owner(), time.Now()
 	if r := f.homes[i].earshot(nil, "cluster", "drain", []string{"a", "b", "c"}[i]); r.code != 0 {
@@ -220,6 +235,7 @@ func TestClusterSatellite(t *testing.T) {
 		t.Error("who was drained has the kitchen")
 	}
 	f.asks()
+	says("how is the oven there?")
 }
 
 // A rack is three servers of NATS that are one cluster, as others run them.

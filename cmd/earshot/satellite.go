@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"net"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -21,6 +22,7 @@ import (
 	"earshot"
 	"earshot/bus"
 	"earshot/bus/nats"
+	"earshot/bus/stream"
 	"earshot/internal/atomicfile"
 	"earshot/internal/helper"
 	"earshot/internal/keyfile"
@@ -31,14 +33,18 @@ import (
 	"earshot/models/engine"
 	"earshot/models/neural"
 	"earshot/models/stt"
+	"earshot/participants"
 	"earshot/providers/webcam"
 	"earshot/satellite"
 	"earshot/satellite/client"
 	"earshot/satellite/pairing"
+	"earshot/server/attach"
+	apiclient "earshot/server/client"
 )
 
 type satelliteCommand struct {
 	Start  satelliteStart  `cmd:"" default:"withargs" help:"Listen and speak for the earshot that has paired this machine. SIGUSR1 mutes and unmutes."`
+	Chat   satelliteChat   `cmd:"" help:"Write and read in the room of this satellite."`
 	Forget satelliteForget `cmd:"" help:"Forget the earshot that has paired this machine."`
 }
 
@@ -188,6 +194,35 @@ func (c satelliteStart) Run(a *app) (err error) {
 		conn.Close()
 	}
 	return nil
+}
+
+type satelliteChat struct{}
+
+// Run attaches this terminal to the room of the satellite. Whoever sits there has no name.
+func (satelliteChat) Run(a *app) (err error) {
+	code, err := a.paired()
+	if err != nil {
+		return err
+	}
+	t, done, err := a.terminal(a.in, a.out)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, done()) }()
+	v := &satelliteView{a: a, id: code.ID, screen: t}
+	b, err := nats.Connect(a.ctx, v.bus(code))
+	if err != nil {
+		return err
+	}
+	defer b.Close()
+	c := &apiclient.Client{Dial: func(ctx context.Context) (net.Conn, error) {
+		conn, err := stream.Dial(ctx, b, satellite.ConsoleSubject(code.ID))
+		if errors.Is(err, bus.ErrNobody) {
+			err = errors.New("no earshot on the bus has the room of this satellite now; see that it runs there, and is not older than this one")
+		}
+		return conn, err
+	}}
+	return a.converse(t, c, participants.AtSatellite(code.ID), new(attach.Names), nil)
 }
 
 // spotter returns how the names of agents are noticed here.

@@ -3,8 +3,10 @@ package main
 import (
 	"context"
 	"encoding/hex"
+	"errors"
 	"io"
 	"log/slog"
+	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,8 +16,10 @@ import (
 	"testing"
 	"time"
 
+	"earshot/bus"
 	"earshot/bus/nats/natstest"
 	"earshot/bus/natsserver"
+	"earshot/bus/stream"
 	"earshot/internal/helper"
 	"earshot/internal/helper/helpertest"
 	"earshot/internal/sound"
@@ -24,6 +28,7 @@ import (
 	"earshot/satellite"
 	"earshot/satellite/hub"
 	"earshot/satellite/pairing"
+	"earshot/server/wire"
 )
 
 // startHub starts the server of a bus and a hub with the satellite kitchen, and returns that and its
@@ -156,6 +161,174 @@ func TestSatelliteWithoutTerminal(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+}
+
+// TestSatelliteChat: at the machine of a satellite, people write and read in its room, by its code alone. They
+// are nobody in particular, are not counted as being there, and see nothing private. A code lets nobody reach
+// another satellite's room, or anything but that; a frame that is too long ends the connection; and what is
+// not paired any more is cut off.
+func TestSatelliteChat(t *testing.T) {
+	t.Parallel()
+	h := newHome(t, "PATH="+helpertest.Build(t, helper.BusProgram), "EARSHOT_BUS_LISTEN="+freeAddress(t))
+	h.write("config/earshot/config.yaml", "rooms:\n  - {id: den, name: The Den}\n  - {id: lab, name: The Lab}\n")
+	h.scripted(teller)
+	d := h.daemon()
+	t.Cleanup(func() {
+		if t.Failed() {
+			log, _ := os.ReadFile(filepath.Join(h.dir, "state/earshot/earshot.log"))
+			t.Logf("the daemon said:\n%s%s", d.out.String(), log)
+		}
+	})
+	codes := make(map[string]pairing.Code)
+	for id, room := range map[string]string{"kitchen": "den", "bath": "lab"} {
+		var err error
+		if codes[id], err = pairing.Decode(h.earshot(nil, "pair", id, "--room", room).out); err != nil {
+			t.Fatal(err)
+		}
+		testkit.Await(t, soon, "the bus to know "+id, func() bool {
+			c, err := connects(t, codes[id])
+			if err != nil {
+				return false
+			}
+			defer c.Close()
+			conn, err := stream.Dial(t.Context(), c, satellite.ConsoleSubject(id))
+			if err != nil {
+				return false
+			}
+			return conn.Close() == nil
+		})
+	}
+	ann, lab := h.open("chat", "--room", "den"), h.open("chat", "--room", "lab")
+	ann.await(">", 1)
+	lab.await(">", 1)
+
+	w := newHome(t).begin("satellite", "chat")
+	w.await("The code that", 1)
+	w.types(codes["kitchen"].Encode().Reveal() + "\r")
+	w.await(">", 1)
+	w.says("Earshot, what is your name?")
+	w.await("My name is Earshot.", 1)
+	ann.await("satellite kitchen: Earshot, what is your name?", 1)
+	ann.await("My name is Earshot.", 1)
+	ann.says("Ann is here") // for the agent: nobody else counts
+	ann.await("word003", 1)
+	w.await("word003", 1)
+	ann.says("stop")
+	ann.await("[cut off]", 1)
+	w.await("Ann is here", 1)
+	ann.says("/msg Earshot what is your name, in secret?")
+	ann.await("My name is Earshot.", 2)
+	ann.says("/msg \"satellite kitchen\" hello")
+	ann.await("nobody has that name", 1)
+	ann.types("\x15")
+	ann.says("/who")
+	ann.await("The room is live", 1)
+	for _, tt := range []struct{ line, answer string }{
+		{"/identity owner", "nobody is known by their name there"},
+		{"/identity Newcomer", "nobody is known by their name there"},
+		{"/msg owner hello", "say who you are"},
+		{"/note hello", "say who you are"},
+		{"/mute", "only somebody in the room"},
+		{"/reload", "for operators of this earshot"},
+		{"/identity", "You are satellite kitchen"},
+	} {
+		before := strings.Count(w.text(), tt.answer)
+		w.types("\x15") // a line that was refused is back
+		w.says(tt.line)
+		w.await(tt.answer, before+1)
+	}
+	w.types("\x15")
+	w.says("Earshot, tell me a story, and then what is your name?")
+	w.await("My name is Earshot.", 2)
+	if text := w.text(); strings.Contains(text, "in secret") || strings.Count(text, "My name is Earshot.") != 2 {
+		t.Errorf("what was private is shown:\n%s", text)
+	}
+	if text := ann.text(); strings.Contains(text, "satellite kitchen (") || strings.Contains(text, "satellite kitchen has") {
+		t.Errorf("the satellite counts as somebody who is there:\n%s", text)
+	}
+	if text := lab.text(); strings.Contains(text, "kitchen") || strings.Contains(text, "Earshot.") {
+		t.Errorf("another room shows\n%s", text)
+	}
+
+	bath, err := connects(t, codes["bath"])
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer bath.Close()
+	dial := func(id string) (net.Conn, error) {
+		ctx, stop := context.WithTimeout(t.Context(), 2*time.Second)
+		defer stop()
+		return stream.Dial(ctx, bath, satellite.ConsoleSubject(id))
+	}
+	if c, err := dial("kitchen"); err == nil {
+		c.Close()
+		t.Error("one satellite reaches the room of another")
+	}
+	if stop, err := bath.Subscribe(t.Context(), satellite.ConsoleSubject("kitchen")+".*.down", func(bus.Message) {}); !errors.Is(err, bus.ErrRefused) {
+		stop()
+		t.Errorf("one satellite may read what is shown at another: %v", err)
+	}
+	for _, path := range []string{"/v1/reload", "/v1/state", "/v1/events", "/livez", "/v1/commands"} {
+		c, err := dial("bath")
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.SetDeadline(time.Now().Add(soon))
+		io.WriteString(c, "POST "+path+" HTTP/1.1\r\nHost: earshot\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+		if answer, _ := io.ReadAll(c); !strings.HasPrefix(string(answer), "HTTP/1.1 403") {
+			t.Errorf("%s: %.60q", path, answer)
+		}
+		c.Close()
+	}
+	for _, tt := range []struct{ header, want string }{
+		{wire.RoomHeader + ": den", "HTTP/1.1 403"},
+		{wire.IdentityHeader + ": owner", "HTTP/1.1 403"},
+		{"X: y", "HTTP/1.1 101"},
+	} {
+		c, err := dial("bath")
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.SetDeadline(time.Now().Add(soon))
+		io.WriteString(c, "POST "+wire.AttachPath+" HTTP/1.1\r\nHost: earshot\r\nConnection: Upgrade\r\nUpgrade: "+wire.Protocol+"\r\n"+tt.header+"\r\n\r\n{\"hello\":{}}\n")
+		var long sync.WaitGroup
+		long.Go(func() { io.WriteString(c, strings.Repeat("x", wire.MaxUp+1)) })
+		if answer, _ := io.ReadAll(c); !strings.HasPrefix(string(answer), tt.want) {
+			t.Errorf("%s: %.60q", tt.header, answer)
+		}
+		c.Close()
+		testkit.Finish(t, testkit.Patience, "what was too long", long.Wait)
+	}
+	var many []net.Conn
+	for range 3 {
+		testkit.Await(t, soon, "a connection", func() bool { // when those before have ended
+			c, err := dial("bath")
+			if err == nil {
+				many = append(many, c)
+			}
+			return err == nil
+		})
+	}
+	if c, err := dial("bath"); err == nil {
+		c.Close()
+		t.Error("there is no bound for the connections of a satellite")
+	}
+	for _, c := range many {
+		c.Close()
+	}
+
+	if r := h.earshot(nil, "pair", "remove", "kitchen"); r.code != success {
+		t.Fatal(r.err)
+	}
+	w.await("the connection to earshot was lost", 1)
+	ann.says("Earshot, what is your name, after all?")
+	ann.await("My name is Earshot.", 4)
+	if strings.Contains(w.text(), "after all") {
+		t.Errorf("what is removed still reads:\n%s", w.text())
+	}
+	w.await("does not know the key", 1)
+	w.says("\x15/exit")
+	w.ended()
 }
 
 // TestSatelliteOnARM: the program for small ARM machines hears and speaks.

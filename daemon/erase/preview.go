@@ -84,7 +84,7 @@ func (o *Eraser) interpret(ctx context.Context, by participants.Participant, f a
 	}
 	own := len(sel.People) > 0 && slices.Contains(sel.People, by.ID)
 	switch {
-	case !operates && (by.ID == "" || by.ID == participants.Generic || by.Voice()):
+	case !operates && (by.ID == "" || participants.Unnamed(by.ID) || by.Voice()):
 		return errors.New("a voice alone is not enough to have something forgotten\n  → say who you are, with --identity NAME; or ask an operator of this earshot")
 	case !operates && !own:
 		return errors.New("what others said can be forgotten only by them or by an operator of this earshot\n  → ask them")

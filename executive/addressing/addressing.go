@@ -249,7 +249,7 @@ func (r *Resolver) RosterWith(writers []participants.Participant) *participants.
 // voice may be that of one of the others.
 func (r *Resolver) Company(who participants.Participant) int {
 	here := slices.DeleteFunc(slices.Clone(r.People.Here(r.Room)), participants.Participant.Nameless)
-	if who.ID == "" || who.ID == participants.Generic || who.Nameless() || IsAmong(here, who.ID) {
+	if who.ID == "" || participants.Unnamed(who.ID) || who.Nameless() || IsAmong(here, who.ID) {
 		return len(here)
 	}
 	return len(here) + 1

@@ -32,7 +32,7 @@ const maxMembers = 32
 // see it, sorted, and the text. Only who and the named people may, and the names must be exact: none
 // is guessed.
 func (r *Resolver) Whisper(who participants.Participant, args earshot.Text) (to, members []earshot.ParticipantID, text earshot.Text, err error) {
-	if who.ID == "" || who.ID == participants.Generic {
+	if who.ID == "" || participants.Unnamed(who.ID) {
 		return nil, nil, "", errNobodyAsks
 	}
 	to, rest, err := r.recipients(string(args))
@@ -182,5 +182,5 @@ func (r *Resolver) Meant(name string) string {
 // readable by anybody.
 func (r *Resolver) Find(name string) (participants.Participant, bool) {
 	p, ok := r.People.Find(name)
-	return p, ok && p.ID != participants.Generic
+	return p, ok && !participants.Unnamed(p.ID)
 }

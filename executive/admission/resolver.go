@@ -334,7 +334,7 @@ var (
 // ownWords makes the message of the command "/mywords QUESTION" given by who. It keeps the event's
 // ID, so that a command that is sent twice counts once. Everybody sees it, as if it had no command.
 func ownWords(e *earshot.Event, who participants.Participant, args earshot.Text) error {
-	if who.ID == "" || who.ID == participants.Generic {
+	if who.ID == "" || participants.Unnamed(who.ID) {
 		return errNobodysWords
 	}
 	if dialogue.Valid(args) == "" {

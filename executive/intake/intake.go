@@ -99,10 +99,12 @@ func fileName(text string) string {
 
 // Source returns the key in interruption.sources of an interruption from h.
 func Source(h earshot.Handle) string {
-	switch h.Provider {
-	case "discord":
+	switch {
+	case h.Provider == "discord":
 		return "discord"
-	case "microphone", "satellite", "voice":
+	case h.Provider == participants.BySatellite && strings.Contains(h.ID, "/"): // a session, at its console
+		return "text"
+	case h.Provider == "microphone", h.Provider == participants.BySatellite, h.Provider == "voice":
 		return "audio"
 	}
 	return "text"

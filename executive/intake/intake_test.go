@@ -71,4 +71,9 @@ func TestSource(t *testing.T) {
 			t.Errorf("%s is %s, want %s", provider, got, want)
 		}
 	}
+	for id, want := range map[string]string{"kitchen": "audio", "kitchen/satellite_kitchen": "text"} {
+		if got := intake.Source(earshot.Handle{Provider: "satellite", ID: id}); got != want {
+			t.Errorf("satellite %s is %s, want %s", id, got, want)
+		}
+	}
 }

@@ -106,7 +106,7 @@ func (c Access) event(by earshot.ParticipantID, room earshot.RoomID, v earshot.V
 // what it rests on, and those who share a secret.
 func (c Access) mayChange(ctx context.Context, call command.Call, k Entry) error {
 	by := call.By
-	if by.Voice() || by.ID == participants.Generic {
+	if by.Voice() || participants.Unnamed(by.ID) {
 		return errors.New("a voice alone is not enough to change what is remembered; say who you are, with --identity NAME")
 	}
 	if by.Can(participants.Operate) || slices.Contains(k.About, by.ID) || k.Event.Author == by.ID || slices.Contains(k.Event.Visibility.Members, by.ID) {

@@ -28,7 +28,7 @@ type Arrivals struct {
 // calls noted, and also announce if the change is announced at once; otherwise it may be announced
 // later, at [Arrivals.Next]. Unknown people and scripts cannot be present.
 func (a *Arrivals) Note(from earshot.Handle, who participants.Participant, p earshot.Presence, noted func(), announce func(earshot.Presence)) (later bool) {
-	if who.ID == "" || who.ID == participants.Generic {
+	if who.ID == "" || participants.Unnamed(who.ID) {
 		return false
 	}
 	a.mu.Lock()

@@ -89,7 +89,7 @@ func (g *Estimator) Observe(e earshot.Event, who participants.Participant, own b
 	case earshot.Message:
 		types = e.Visibility.Scope == earshot.Public
 	}
-	if types && who.Person() && who.ID != participants.Generic {
+	if types && who.Person() && !participants.Unnamed(who.ID) {
 		g.Update(func(c *Tracker) { c.AddTyping(who.ID, e.At) })
 	}
 }
@@ -97,7 +97,7 @@ func (g *Estimator) Observe(e earshot.Event, who participants.Participant, own b
 // voiceOf returns who was heard, as far as the voice allows that.
 func voiceOf(e earshot.Event, who participants.Participant, sure float64) Voice {
 	v := Voice{At: e.End(), Sure: voiceConfidence}
-	if who.ID != "" && who.ID != participants.Generic {
+	if who.ID != "" && !participants.Unnamed(who.ID) {
 		v.Who, v.Named, v.Sure = who.ID, !who.Nameless(), sure
 	}
 	return v

@@ -63,7 +63,7 @@ func remembered(f memory.Entry) passage {
 // files read. Whoever may see the answer may see them: those of others are in folders of their own.
 func (r Searcher) inFiles(ctx context.Context, s tool.Scope, queries []string) (list []ranked) {
 	barred := func(p participants.Participant) bool {
-		return p.ID == "" || p.ID == participants.Generic || !p.Can(participants.UseTools)
+		return p.ID == "" || participants.Unnamed(p.ID) || !p.Can(participants.UseTools)
 	}
 	if r.Files == nil || len(s.Askers) == 0 || slices.ContainsFunc(s.Askers, barred) {
 		return nil

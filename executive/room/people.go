@@ -115,7 +115,7 @@ func (r *Room) noteSent(in admission.Input) {
 
 // setUserState records in the scene what somebody is doing.
 func (r *Room) setUserState(e earshot.Event, who participants.Participant, what string) {
-	if who.ID == "" || who.ID == participants.Generic {
+	if who.ID == "" || participants.Unnamed(who.ID) {
 		return
 	}
 	r.observeItem(scene.Item{

@@ -89,7 +89,7 @@ func (r *Room) reportCorrection(e earshot.Event) {
 
 // contextResync answers /context resync.
 func (r *Room) contextResync(ctx context.Context, c command.Call) (string, error) {
-	if c.By.ID == "" || c.By.ID == participants.Generic {
+	if c.By.ID == "" || participants.Unnamed(c.By.ID) {
 		return "", errors.New("say who you are first, with --identity NAME")
 	}
 	var differed bool

@@ -36,7 +36,7 @@ func Alter(e earshot.Event, edit earshot.Edit, i Item) earshot.Event {
 func MayEdit(who participants.Participant, had Item, act earshot.Act) error {
 	f, misheard := had.Field, had.Aloud && act == earshot.Changed
 	switch {
-	case who.ID == "" || who.ID == participants.Generic:
+	case who.ID == "" || participants.Unnamed(who.ID):
 		return errors.New("a change needs an author; say who you are with --identity NAME")
 	case had.Source == Clock:
 		return errors.New("that is the clock of this machine; if it is wrong, set the clock")

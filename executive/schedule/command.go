@@ -69,7 +69,7 @@ func (r *Runner) Tool() tool.Tool {
 // every does what somebody wants by words, and returns the answer for an audience, and about which schedules
 // it is. e is an event that sets something, but for what and when.
 func (r *Runner) every(ctx context.Context, by participants.Participant, e earshot.Event, a earshot.Audience, words string) (answer string, about []Entry, err error) {
-	if by.ID == participants.Generic || by.Voice() {
+	if participants.Unnamed(by.ID) || by.Voice() {
 		return "", nil, errors.New("a schedule needs somebody for whom it is; say who you are with --identity NAME")
 	}
 	all, err := r.entries(ctx, by.ID)

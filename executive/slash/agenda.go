@@ -24,7 +24,7 @@ func (h *Commands) note(ctx context.Context, c command.Call) (string, error) {
 		return "", fmt.Errorf("the note has %d bytes, and at most %d are possible; use fewer words", len(c.Args), revision.MaxMemo)
 	case err != nil:
 		return "", errors.New("what shall I keep in mind? Write: /note TEXT")
-	case c.By.ID == participants.Generic:
+	case participants.Unnamed(c.By.ID):
 		return "", errors.New("a note needs an author; say who you are with --identity NAME")
 	}
 	e := c.Event
@@ -36,7 +36,7 @@ func (h *Commands) note(ctx context.Context, c command.Call) (string, error) {
 var errNobodyReminds = errors.New("a reminder needs somebody to remind; say who you are with --identity NAME")
 
 func (h *Commands) remind(ctx context.Context, c command.Call) (string, error) {
-	if c.By.ID == participants.Generic {
+	if participants.Unnamed(c.By.ID) {
 		return "", errNobodyReminds
 	}
 	args := strings.TrimSpace(string(c.Args))
@@ -101,7 +101,7 @@ func (h *Commands) snooze(ctx context.Context, c command.Call) (string, error) {
 	}
 	e := c.Event
 	e.Author, e.Via, e.To, e.Visibility, e.Body = c.By.ID, "", nil, earshot.Visibility{Scope: earshot.Public}, earshot.Snooze{Until: until}
-	if c.By.ID == participants.Generic {
+	if participants.Unnamed(c.By.ID) {
 		e.Author = ""
 	}
 	return "", h.Keep(ctx, e) // everybody is shown it

@@ -25,7 +25,7 @@ func (h *Commands) voice(ctx context.Context, c command.Call) (string, error) {
 		return "", errNoVoices
 	}
 	verb, rest, _ := strings.Cut(strings.TrimSpace(string(c.Args)), " ")
-	if verb = strings.ToLower(verb); verb == "" {
+	if verb = strings.ToLower(verb); verb == "" && !c.Audience.Unknown { // who was heard in other rooms is not for everybody
 		return h.voices(book), nil
 	}
 	if err := h.People.Vouches(c.By); err != nil {

@@ -200,7 +200,7 @@ func (r *Runner) New(by participants.Participant, draft earshot.Event) (earshot.
 		err = errOff
 	case goal == "" || len(goal) > mostGoal:
 		err = fmt.Errorf("the goal has %d bytes; it must have from 1 to %d: say what is to be done, and put the rest in a file", len(goal), mostGoal)
-	case !by.Person() || by.ID == participants.Generic || !by.Can(participants.SendMessages):
+	case !by.Person() || participants.Unnamed(by.ID) || !by.Can(participants.SendMessages):
 		err = errors.New("a task is done with the rights of a person; say who you are with --identity NAME")
 	case by.ByVoice || by.Voice():
 		err = errors.New("a voice proves nothing, and a task has the rights of the person it is for; write it")

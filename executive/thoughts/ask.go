@@ -123,7 +123,7 @@ func (t *Thinker) Command(_ context.Context, c command.Call) (string, error) {
 		return t.stop(c)
 	case !t.Enabled():
 		return "", errors.New("thinking is not possible now: there must be a model, executive.enabled and executive.reasoning.enabled must be true, and the room must not be paused or off the record")
-	case c.By.ID == participants.Generic:
+	case participants.Unnamed(c.By.ID):
 		return "", errors.New("an answer needs somebody to give it to; say who you are with --identity NAME")
 	case len(text) > mostQuestion:
 		return "", fmt.Errorf("the question has %d bytes, and at most %d are possible; use fewer words", len(text), mostQuestion)

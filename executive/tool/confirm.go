@@ -83,7 +83,7 @@ func (t Tool) confirms(s Scope) (participants.Participant, bool) {
 // Confirms reports whether somebody can confirm a call that needs a capability: no machine, no
 // voice, and nobody who has not said who they are.
 func Confirms(p participants.Participant, needs participants.Capability) bool {
-	return p.Person() && !p.ByVoice && !p.Voice() && p.ID != participants.Generic && p.Can(needs)
+	return p.Person() && !p.ByVoice && !p.Voice() && !participants.Unnamed(p.ID) && p.Can(needs)
 }
 
 // Plain returns the arguments of a call in one line in which nothing is hidden, and nothing looks

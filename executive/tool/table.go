@@ -183,7 +183,7 @@ func (t Tool) objection(askers []participants.Participant) (because, advice stri
 		switch {
 		case p.ID == "":
 			return "it is not known who asks, so " + t.Name + " may not be used", "; say that they must let you know who they are first, or answer without it"
-		case p.ID == participants.Generic:
+		case participants.Unnamed(p.ID):
 			return "who asks has not said who they are, so " + t.Name + " may not be used", "; tell them to come in with --identity NAME, or answer without it"
 		case p.ByVoice && !p.Can(needs):
 			return fmt.Sprintf("%s said it aloud, and a voice proves nothing, so %s may not be used: it needs the capability %s", p.Name, t.Name, needs), "; say that they must write it, or answer without it"

@@ -70,6 +70,9 @@ type Client struct {
 	// on the way is encrypted.
 	URL string
 
+	// Dial, if set, connects with the daemon instead.
+	Dial func(context.Context) (net.Conn, error)
+
 	Identity string         // the claimed identity; empty is the person of the account
 	Room     earshot.RoomID // empty is the desk
 	Token    field.Secret   // proves Identity, where a name alone is not enough
@@ -407,7 +410,10 @@ func (c *Client) base() (*url.URL, error) {
 // dial connects to the daemon. It makes sure that the socket belongs to the user, since what is
 // sent is not for others; only the superuser talks to anybody's.
 func (c *Client) dial(ctx context.Context) (net.Conn, error) {
-	if c.URL != "" {
+	switch {
+	case c.Dial != nil:
+		return c.Dial(ctx)
+	case c.URL != "":
 		return c.dialPort(ctx)
 	}
 	conn, err := new(net.Dialer).DialContext(ctx, "unix", c.Socket)
