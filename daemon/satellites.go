@@ -298,7 +298,7 @@ func (s *satellites) parts(cfg *config.Config, one *pairedSatellite, there *supe
 
 	hears := new(supervise.Pulse)
 	captured := s.oneOf(p.Room, name, pulsedCapture{microphone.OnCard(far.Card, ""), hears})
-	heard := d.microphoneParts(cfg, captured, microphone.UseSTT(s.pool.Listener()), s.senses, func() *room.Room { return s.room(p) })
+	heard := d.microphoneParts(cfg, captured, farRecogniser{s.pool.Listener(), far}, s.senses, func() *room.Room { return s.room(p) })
 	heard.Name, heard.Via, heard.From, heard.Notice = name, name, earshot.Handle{Provider: "satellite", ID: p.ID}, report
 	settings := cfg.Providers.Microphone
 	settings.Deaf = 0 // which its own machine notices
@@ -340,6 +340,20 @@ func (s *satellites) parts(cfg *config.Config, one *pairedSatellite, there *supe
 	return parts
 }
 
+// A farRecogniser recognises what a satellite hears, at the satellite if that can.
+type farRecogniser struct {
+	*stt.Listener
+	far *hub.Satellite
+}
+
+// Begin implements [microphone.Recogniser].
+func (r farRecogniser) Begin(on func(microphone.Result)) microphone.Session {
+	if u := r.far.Recognise(on, r.Listener.Begin); u != nil {
+		return u
+	}
+	return r.Listener.Begin(on)
+}
+
 // A namedLoudspeaker is a loudspeaker with a name of its own.
 type namedLoudspeaker struct {
 	*loudspeaker.Loudspeaker
@@ -360,7 +374,7 @@ func (s *satellites) states(who participants.Participant) (all []api.Satellite) 
 		is := one.far.State()
 		all = append(all, api.Satellite{
 			ID: one.Paired.ID, Room: one.Paired.Room, Connected: is.Connected, Since: is.Since, Muted: is.Muted, Build: is.Build,
-			ClockAhead: is.Offset, ClockWithin: is.Within, Old: is.Old, Repeated: is.Repeated, Forged: is.Forged, Lost: is.Lost,
+			ClockAhead: is.Offset, ClockWithin: is.Within, Old: is.Old, Repeated: is.Repeated, Forged: is.Forged, Lost: is.Lost, Recognises: is.Recognises,
 		})
 	}
 	return all

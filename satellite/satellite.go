@@ -9,6 +9,7 @@
 //     quiet but one a second;
 //   - the hub asks for the time every [ClockEvery], by which the satellite also knows that the hub
 //     is there, and turns times of the satellite into its own: see [Clock];
+//   - a satellite may recognise speech itself: the hub says from when to when, and gets the words;
 //   - a satellite that was muted at its own machine says so, and opens no microphone for anybody.
 //
 // A session begins when a satellite asks to join, which the hub answers with a number. Every message
@@ -111,6 +112,8 @@ const (
 	SayTime  = "time"  // from the satellite, with a [TimeReply]
 	SayState = "state" // from the satellite, with a [State], when that changes
 	SayGate  = "gate"  // from the hub, with a [Gate]: sound may come although nobody said a name
+	SayHear  = "hear"  // from the hub, with an [Utterance] to be recognised there
+	SayWords = "words" // from the satellite, with [Words] of it
 )
 
 const (
@@ -138,7 +141,8 @@ type TimeReply struct {
 
 // A State is how a satellite is.
 type State struct {
-	Muted bool `json:"muted"` // somebody there has closed its microphone
+	Muted      bool `json:"muted"`                // somebody there has closed its microphone
+	Recognises bool `json:"recognises,omitempty"` // it can recognise speech
 }
 
 // A Gate says for how long a satellite that waits for a name may send sound without one.

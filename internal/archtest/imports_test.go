@@ -59,7 +59,7 @@ var may = map[string]string{
 	"bus/...":                        "bus internal/atomicfile internal/field internal/helper internal/mailbox satellite", // whose rights it keeps
 	"cluster":                        "bus internal/atomicfile internal/field internal/keyfile",
 	"internal/testkit/history":       "",
-	"satellite/...":                  ". bus internal/audio internal/codec internal/field internal/helper internal/mailbox internal/sound/... internal/supervise",
+	"satellite/...":                  ". bus internal/audio internal/codec internal/field internal/helper internal/mailbox internal/sound/... internal/supervise models/stt",
 	"satellite/pairing":              ". internal/field internal/keyfile satellite",
 	"internal/playback/...":          ". internal/audio internal/sound models/tts",
 	"internal/discord":               "", // only a comment, no code
@@ -141,7 +141,7 @@ var tried = map[string]string{
 
 	"server": "bus bus/stream", // by which requests are passed on
 
-	"satellite/client": "bus/nats bus/natsserver models/stt", // which carry its sessions, and seek names for it
+	"satellite/client": "bus/nats bus/natsserver models/hear providers/microphone", // which carry its sessions, and hear at the hub
 
 	"models/neural":       "internal/audio models/stt models/tts", // whose clients it has
 	"outlets/loudspeaker": "models models/catalog models/neural",  // whose voices have rates of their own
