@@ -8,12 +8,13 @@ import (
 	"earshot/internal/helper"
 )
 
-// An Utterance is sound that a satellite has sent and is to recognise. It is said again when it ends.
+// An Utterance is sound that a satellite has sent and is to recognise. It is said again when it ends. Times
+// are by the satellite's clock.
 type Utterance struct {
-	Number uint32 `json:"number"` // rises
-	From   int64  `json:"from"`   // nanoseconds since 1970 by the satellite's clock
-	Until  int64  `json:"until,omitempty"`
-	Cancel bool   `json:"cancel,omitempty"` // nobody wants its words any more
+	Number uint32    `json:"number"` // rises
+	From   time.Time `json:"from"`
+	Until  time.Time `json:"until,omitzero"`
+	Cancel bool      `json:"cancel,omitempty"` // nobody wants its words any more
 }
 
 // Words are what a satellite has recognised in an utterance, as models/stt has it.

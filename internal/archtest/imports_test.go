@@ -141,7 +141,8 @@ var tried = map[string]string{
 
 	"server": "bus bus/stream", // by which requests are passed on
 
-	"satellite/client": "bus/nats bus/natsserver models/hear providers/microphone", // which carry its sessions, and hear at the hub
+	"satellite/client": "bus/nats bus/natsserver models/wire providers/microphone", // which carry its sessions, and hear at the hub
+	"satellite/hub":    "models/wire",                                              // in which a helper answers
 
 	"models/neural":       "internal/audio models/stt models/tts", // whose clients it has
 	"outlets/loudspeaker": "models models/catalog models/neural",  // whose voices have rates of their own

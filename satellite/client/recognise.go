@@ -58,30 +58,29 @@ func (c *Client) recognise(sent []audio.Frame) {
 
 // hear begins, ends or cancels the recognition of an utterance.
 func (c *Client) hear(m satellite.Utterance, now time.Time) {
-	from, until := time.Unix(0, m.From), time.Unix(0, m.Until)
-	u := c.utterances[m.Number]
-	if u != nil && (m.Cancel || m.Until != 0 && u.next.Sub(until) > tooMuch) {
+	u, ended := c.utterances[m.Number], !m.Until.IsZero()
+	if u != nil && (m.Cancel || ended && u.next.Sub(m.Until) > tooMuch) {
 		u.Cancel()
 		delete(c.utterances, m.Number)
 		u = nil
 	}
-	switch age := now.Sub(from); {
+	switch age := now.Sub(m.From); {
 	case m.Cancel:
 		return
 	case u == nil && (!c.recognises || age < -time.Second || age > stt.Longest): // a clock was set, or it is not kept any more
 		c.say(satellite.SayWords, satellite.Words{Number: m.Number, Final: true, Failed: true})
 		return
 	case u == nil:
-		u = &utterance{next: from}
+		u = &utterance{next: m.From}
 		u.Session = c.recogniser.Begin(func(r stt.Result) { c.words(m.Number, u, r) })
 		c.utterances[m.Number] = u
 		for i := range c.said {
-			if m.Until == 0 || c.said[i].At.Before(until) {
+			if !ended || c.said[i].At.Before(m.Until) {
 				u.feed(&c.said[i])
 			}
 		}
 	}
-	if m.Until != 0 {
+	if ended {
 		u.End()
 	}
 }

@@ -112,7 +112,7 @@ func TestRecognition(t *testing.T) {
 				began := time.Now()
 				h.card.set(func() { h.card.voiced = true })
 				time.Sleep(time.Second)
-				live := satellite.Utterance{Number: 1, From: began.UnixNano()}
+				live := satellite.Utterance{Number: 1, From: began}
 				words := h.utters(live)
 				if n := len(words); n == 0 || words[n-1].Final || words[n-1].Heard < time.Second || words[n-1].Heard > 2*time.Second || words[n-1].Text == "" {
 					t.Errorf("while it goes on, there came %+v", words)
@@ -130,19 +130,19 @@ func TestRecognition(t *testing.T) {
 					}
 				}
 				until := began.Add(2700 * time.Millisecond)
-				live.Until = until.UnixNano()
+				live.Until = until
 				is(h.utters(live), "what went on", began, until)
-				is(h.utters(satellite.Utterance{Number: 2, From: began.UnixNano(), Until: until.UnixNano()}), "what was said", began, until)
+				is(h.utters(satellite.Utterance{Number: 2, From: began, Until: until}), "what was said", began, until)
 				half := began.Add(time.Second)
-				h.utters(satellite.Utterance{Number: 3, From: began.UnixNano()})
-				is(h.utters(satellite.Utterance{Number: 3, From: began.UnixNano(), Until: half.UnixNano()}), "half of it", began, half)
+				h.utters(satellite.Utterance{Number: 3, From: began})
+				is(h.utters(satellite.Utterance{Number: 3, From: began, Until: half}), "half of it", began, half)
 
-				h.utters(satellite.Utterance{Number: 4, From: began.UnixNano()})
+				h.utters(satellite.Utterance{Number: 4, From: began})
 				if words := h.utters(satellite.Utterance{Number: 4, Cancel: true}); len(words) != 0 {
 					t.Errorf("after it was cancelled: %+v", words)
 				}
 				for what, at := range map[string]time.Duration{"what is not kept": -time.Minute, "the future": time.Minute} {
-					words := h.utters(satellite.Utterance{Number: 5, From: time.Now().Add(at).UnixNano()})
+					words := h.utters(satellite.Utterance{Number: 5, From: time.Now().Add(at)})
 					if len(words) != 1 || !words[0].Final || !words[0].Failed || words[0].Text != "" {
 						t.Errorf("%s: %+v", what, words)
 					}
@@ -152,7 +152,7 @@ func TestRecognition(t *testing.T) {
 				}
 				time.Sleep(10 * time.Second)
 				h.speak(2 * time.Second) // and nobody has said a name
-				words = h.utters(satellite.Utterance{Number: 6, From: time.Now().Add(-2 * time.Second).UnixNano(), Until: time.Now().UnixNano()})
+				words = h.utters(satellite.Utterance{Number: 6, From: time.Now().Add(-2 * time.Second), Until: time.Now()})
 				if n := len(words); n == 0 || !words[n-1].Final || words[n-1].Text != "" {
 					t.Errorf("of what was not sent: %+v", words)
 				}
@@ -177,7 +177,7 @@ func TestRecognitionFails(t *testing.T) {
 		defer stop()
 		defer h.listen(t)()
 		time.Sleep(10 * time.Second)
-		now := time.Now().UnixNano()
+		now := time.Now()
 		if words := h.utters(satellite.Utterance{Number: 1, From: now}); len(words) != 1 || !words[0].Failed {
 			t.Errorf("%+v", words)
 		}

@@ -56,7 +56,7 @@ func (u *Utterance) Feed(f *audio.Frame) {
 		u.instead.Feed(f)
 	case !u.over:
 		if u.frames = append(u.frames, *f); len(u.frames) == 1 {
-			u.tell(satellite.Utterance{})
+			u.tell(false)
 		}
 	}
 }
@@ -65,13 +65,13 @@ func (u *Utterance) End() {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.ended = true
-	switch n := len(u.frames); {
+	switch {
 	case u.instead != nil:
 		u.instead.End()
-	case n == 0:
+	case len(u.frames) == 0:
 		u.fallBack()
 	default:
-		u.tell(satellite.Utterance{Until: u.there(u.frames[n-1].At.Add(audio.Time))})
+		u.tell(false)
 		time.AfterFunc(slow, func() {
 			if u.fail() {
 				u.link.satellite.recognise(false)
@@ -86,20 +86,18 @@ func (u *Utterance) Cancel() {
 	if u.instead != nil {
 		u.instead.Cancel()
 	} else if len(u.frames) > 0 {
-		u.tell(satellite.Utterance{Cancel: true})
+		u.tell(true)
 	}
 	u.leave()
 }
 
-// there returns a time by the satellite's clock.
-func (u *Utterance) there(at time.Time) int64 {
-	ahead, _ := u.link.offset()
-	return at.Add(ahead).UnixNano()
-}
-
 // tell tells the satellite about the utterance. An error ends the session.
-func (u *Utterance) tell(m satellite.Utterance) {
-	m.Number, m.From = u.number, u.there(u.frames[0].At)
+func (u *Utterance) tell(cancel bool) {
+	ahead, _ := u.link.offset()
+	m := satellite.Utterance{Number: u.number, From: u.frames[0].At.Add(ahead), Cancel: cancel}
+	if u.ended {
+		m.Until = u.frames[len(u.frames)-1].At.Add(audio.Time + ahead)
+	}
 	_ = u.link.Send(satellite.SayHear, m)
 }
 
