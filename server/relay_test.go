@@ -341,7 +341,7 @@ func TestAttachedAsRoomMoves(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 2*testkit.Patience)
 	defer cancel()
 	var losses int
-	err := reconnect.Attach(ctx, &client.Client{Socket: p.at["a.1"]}, s, nopOutlet{}, new(attach.Names), func(lost bool) { losses++ })
+	err := reconnect.Attach(ctx, &client.Client{Socket: p.at["a.1"]}, s, nopOutlet{}, new(attach.Names), func(error) { losses++ })
 	if err != nil || ctx.Err() != nil {
 		t.Fatalf("attached: %v, %v", err, ctx.Err())
 	}
@@ -358,6 +358,34 @@ func TestAttachedAsRoomMoves(t *testing.T) {
 	}
 	if losses == 0 {
 		t.Error("the terminal was never told that the room moves")
+	}
+}
+
+// TestAttachesAsRoomMoves: a terminal that comes while its room is nowhere waits for it, and says so once;
+// one whose room stays away is refused.
+func TestAttachesAsRoomMoves(t *testing.T) {
+	p := serveTwo(t)
+	p.move("")
+	s := &script{after: func(int) {}, ids: []earshot.EventID{earshot.EventID(ulid.Make().String())}}
+	var told []error
+	tell := func(lost error) {
+		if told = append(told, lost); len(told) == 1 {
+			p.move("b.2")
+		}
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), testkit.Patience)
+	defer cancel()
+	if err := reconnect.Attach(ctx, &client.Client{Socket: p.at["a.1"]}, s, nopOutlet{}, new(attach.Names), tell); err != nil {
+		t.Error(err)
+	}
+	kept := slices.ContainsFunc(p.houses["b.2"].all(), func(e earshot.Event) bool { return e.ID == s.ids[0] })
+	if len(told) != 2 || !client.Moving(told[0]) || told[1] != nil || !kept {
+		t.Errorf("the terminal was told %v, and its message was kept: %t", told, kept)
+	}
+	p.move("")
+	err := reconnect.Attach(ctx, &client.Client{Socket: p.at["a.1"]}, s, nopOutlet{}, new(attach.Names), func(error) {})
+	if !client.Moving(err) {
+		t.Errorf("a room that stays away: %v", err)
 	}
 }
 
