@@ -1,6 +1,7 @@
 package server_test
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -271,6 +272,78 @@ func TestRelayRefuses(t *testing.T) {
 				t.Errorf("%d messages were kept", n)
 			}
 		})
+	}
+}
+
+// TestRelayBreaks: when the connection with the owner breaks after the request was sent, a request that may
+// be done twice without harm can be asked again, and of another it is said that it may have been done. The
+// same holds where the room leaves meanwhile.
+func TestRelayBreaks(t *testing.T) {
+	p := serveTwo(t)
+	for _, h := range p.houses {
+		boss := ann
+		boss.Capabilities = []participants.Capability{participants.Operate}
+		h.who = func(earshot.Handle, server.Claim) (server.Principal, error) { return boss, nil }
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	l, err := stream.Listen(ctx, &p.bus, "relay.c.3")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var serving sync.WaitGroup
+	defer serving.Wait()
+	defer l.Close()
+	asked := make(chan string, 10)
+	serving.Go(func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			r, err := http.ReadRequest(bufio.NewReader(conn))
+			if err == nil {
+				_, err = io.ReadAll(r.Body)
+			}
+			if err != nil {
+				t.Error(err)
+			}
+			conn.Close()
+			asked <- r.URL.Path
+		}
+	})
+	for _, tt := range []struct {
+		method, path, body string
+		status             int
+	}{
+		{"GET", "/v1/state", "", 503},
+		{"POST", "/v1/messages", `{"text":"hello","id":"01JZZZZZZZZZZZZZZZZZZZZZZZ"}`, 503},
+		{"POST", "/v1/messages", `{"text":"hello"}`, 502},
+		{"POST", "/v1/commands", `{"name":"who"}`, 502},
+		{"POST", "/v1/agents", `{}`, 502},
+	} {
+		p.move("c.3")
+		resp := p.ask(t, "a.1", tt.method, tt.path, tt.body, nil)
+		var r wire.Refusal
+		if err := json.NewDecoder(resp.Body).Decode(&r); err != nil || resp.StatusCode != tt.status || (resp.Header.Get("Retry-After") != "") != (tt.status == 503) || r.Mend == "" {
+			t.Errorf("%s %s: %s, %+v, %v", tt.method, tt.path, resp.Status, r, err)
+		}
+		if got := testkit.Receive(t, testkit.Patience, "the request", asked); got != tt.path {
+			t.Errorf("%s was asked for", got)
+		}
+		if len(asked) > 0 {
+			t.Errorf("%s %s was asked for twice", tt.method, tt.path)
+		}
+	}
+	b := p.houses["b.2"]
+	b.do = func(ctx context.Context) error {
+		p.move("c.3")
+		<-ctx.Done()
+		return context.Cause(ctx)
+	}
+	p.move("b.2")
+	if resp := p.ask(t, "a.1", "POST", "/v1/commands", `{"name":"who"}`, nil); resp.StatusCode != 502 {
+		t.Errorf("a command while the room leaves: %s", resp.Status)
 	}
 }
 
