@@ -15,11 +15,13 @@ type Satellite struct {
 	Muted     bool           `json:"muted"`          // somebody at the satellite has closed its microphone
 	Build     string         `json:"build,omitempty"`
 
+	Recognises bool `json:"recognises,omitempty"` // speech is recognised at the satellite
+
 	ClockAhead  time.Duration `json:"clock_ahead"`  // by how much its clock is ahead
 	ClockWithin time.Duration `json:"clock_within"` // by how much that may be wrong
 
-	Old      int64 `json:"old"`      // messages of other sessions
+	Old      int64 `json:"old"`      // messages of other sessions, or of utterances that were over
 	Repeated int64 `json:"repeated"` // packets of sound that had come before
-	Forged   int64 `json:"forged"`   // packets of sound with a time that cannot be true
+	Forged   int64 `json:"forged"`   // packets of sound with a time that cannot be true, and words that cannot
 	Lost     int64 `json:"lost"`     // sessions that ended
 }

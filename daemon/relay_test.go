@@ -82,7 +82,7 @@ func TestClusterRelay(t *testing.T) {
 		}
 	}
 	v := &testkit.Voice{Called: "terminal"}
-	if err := reconnect.Attach(t.Context(), c, p, v, new(attach.Names), func(bool) {}); err != nil {
+	if err := reconnect.Attach(t.Context(), c, p, v, new(attach.Names), func(error) {}); err != nil {
 		t.Fatal(err)
 	}
 	b.owns()

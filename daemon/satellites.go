@@ -299,7 +299,7 @@ func (s *satellites) parts(cfg *config.Config, one *pairedSatellite, there *supe
 		}
 		return nil
 	}
-	heard := d.devices.MicrophoneParts(cfg, captured, microphone.UseSTT(s.pool.Listener()), s.senses, in)
+	heard := d.devices.MicrophoneParts(cfg, captured, farRecogniser{s.pool.Listener(), far}, s.senses, in)
 	heard.Name, heard.Via, heard.From, heard.Notice = name, name, earshot.Handle{Provider: participants.BySatellite, ID: p.ID}, report
 	settings := cfg.Providers.Microphone
 	settings.Deaf = 0 // which its own machine notices
@@ -417,6 +417,20 @@ func (b limitedBus) Subscribe(ctx context.Context, pattern string, take func(bus
 	return func() { end(); leave() }, nil
 }
 
+// A farRecogniser recognises what a satellite hears, at the satellite if that can.
+type farRecogniser struct {
+	*stt.Listener
+	far *hub.Satellite
+}
+
+// Begin implements [microphone.Recogniser].
+func (r farRecogniser) Begin(on func(microphone.Result)) microphone.Session {
+	if u := r.far.Recognise(on, r.Listener.Begin); u != nil {
+		return u
+	}
+	return r.Listener.Begin(on)
+}
+
 // A namedLoudspeaker is a loudspeaker with a name of its own.
 type namedLoudspeaker struct {
 	*loudspeaker.Loudspeaker
@@ -437,7 +451,7 @@ func (s *satellites) states(who participants.Participant) (all []api.Satellite) 
 		is := one.far.State()
 		all = append(all, api.Satellite{
 			ID: one.Paired.ID, Room: one.Paired.Room, Connected: is.Connected, Since: is.Since, Muted: is.Muted, Build: is.Build,
-			ClockAhead: is.Offset, ClockWithin: is.Within, Old: is.Old, Repeated: is.Repeated, Forged: is.Forged, Lost: is.Lost,
+			ClockAhead: is.Offset, ClockWithin: is.Within, Old: is.Old, Repeated: is.Repeated, Forged: is.Forged, Lost: is.Lost, Recognises: is.Recognises,
 		})
 	}
 	return all

@@ -11,6 +11,7 @@
 //     quiet but one a second;
 //   - the hub asks for the time every [ClockEvery], by which the satellite also knows that the hub
 //     is there, and turns times of the satellite into its own: see [Clock];
+//   - a satellite may recognise speech itself: the hub says from when to when, and gets the words;
 //   - a satellite that was muted at its own machine says so, and opens no microphone and no camera for
 //     anybody; nor does anybody but itself say which device is its camera.
 //
@@ -124,6 +125,8 @@ const (
 	SayState = "state" // from the satellite, with a [State], when that changes
 	SayGate  = "gate"  // from the hub, with a [Gate]: sound may come although nobody said a name
 	SayWatch = "watch" // from the hub, with a [Watch]
+	SayHear  = "hear"  // from the hub, with an [Utterance] to be recognised there
+	SayWords = "words" // from the satellite, with [Words] of it
 )
 
 const (
@@ -151,7 +154,8 @@ type TimeReply struct {
 
 // A State is how a satellite is.
 type State struct {
-	Muted bool `json:"muted"` // somebody there has closed its microphone and its camera
+	Muted      bool `json:"muted"`                // somebody there has closed its microphone and its camera
+	Recognises bool `json:"recognises,omitempty"` // it can recognise speech
 }
 
 // A Watch has the camera opened, for a session of its own; 0 has it closed.

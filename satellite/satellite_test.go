@@ -12,6 +12,7 @@ import (
 
 	"earshot/bus"
 	"earshot/internal/audio"
+	"earshot/internal/helper"
 	"earshot/satellite"
 )
 
@@ -169,6 +170,20 @@ func TestClockBound(t *testing.T) {
 				t.Fatalf("%v within %v, but it is %v", got, within, offset)
 			}
 			now = now.Add(there + back + satellite.ClockEvery)
+		}
+	})
+}
+
+// FuzzWords: whatever the bytes are, words are within their limits or an error that does not repeat them.
+func FuzzWords(f *testing.F) {
+	f.Add([]byte(`{"number":1,"text":"what time is it","heard":1000000000,"confidence":0.5,"final":true}`))
+	f.Add([]byte(`{"number":-1,"confidence":2}`))
+	f.Add([]byte(`"words"`))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		w, err := satellite.DecodeWords(helper.Control{Name: satellite.SayWords, Body: b})
+		ok := len(w.Text) <= 8<<10 && w.Heard >= 0 && w.Heard <= time.Minute && w.Lag >= 0 && w.Lag <= time.Minute && w.Confidence >= 0 && w.Confidence <= 1
+		if !ok || err != nil && (w != satellite.Words{} || !errors.Is(err, helper.ErrProtocol) || len(err.Error()) > 200) {
+			t.Errorf("%+v, %v", w, err)
 		}
 	})
 }

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"earshot"
+	"earshot/api"
 	"earshot/server/wire"
 )
 
@@ -72,7 +73,11 @@ func (c *Relay) open(log *slog.Logger) {
 			if err != nil {
 				return nil, err
 			}
-			return c.Dial(ctx, owner)
+			conn, err := c.Dial(ctx, owner)
+			if err != nil {
+				err = &unsentError{err}
+			}
+			return conn, err
 		},
 		MaxIdleConnsPerHost: idleRelays,
 		IdleConnTimeout:     idleRelayTime,
@@ -91,7 +96,8 @@ func (c *Relay) open(log *slog.Logger) {
 		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, err error) {
 			log.Debug("another daemon does not answer", slog.Any("err", err))
 			if w, ok := w.(*relayedWriter); ok {
-				w.failed = true
+				_, unsent := errors.AsType[*unsentError](err)
+				w.failed, w.sent = true, !unsent
 			}
 		},
 	}
@@ -108,6 +114,22 @@ func (c *Relay) close() {
 type relayedWriter struct {
 	*auditedWriter
 	failed bool // the owner gave no answer
+	sent   bool // but may have the request
+}
+
+// An unsentError is the error of a request that nobody got.
+type unsentError struct{ error }
+
+// interrupted returns the error of a request that may have been done, or a part of it: what changes nothing
+// by being done again can be asked again.
+func (r route) interrupted() error {
+	switch r.path {
+	case "/v1/commands", "/v1/agents", "/v1/voices":
+		if r.method == http.MethodPost {
+			return &fault{http.StatusBadGateway, wire.ErrUnsure}
+		}
+	}
+	return wire.ErrMoved
 }
 
 // WriteHeader implements [http.ResponseWriter].
@@ -145,7 +167,7 @@ func (o *opening) locate(to route, w *auditedWriter, r *http.Request, who guest)
 		return nil, nil, false, wire.ErrMoved
 	}
 	w.to = route{} // the owner records what is done
-	if err = o.relay(w, r, who, at.Owner); err != nil {
+	if err = o.relay(to, w, r, who, at.Owner); err != nil {
 		w.to = to
 	}
 	return nil, nil, true, err
@@ -169,7 +191,7 @@ func whileHere(ctx context.Context, left <-chan struct{}) (context.Context, func
 }
 
 // relay passes a request on.
-func (o *opening) relay(w *auditedWriter, r *http.Request, who guest, owner string) error {
+func (o *opening) relay(route route, w *auditedWriter, r *http.Request, who guest, owner string) error {
 	control := http.NewResponseController(w)
 	_ = control.SetReadDeadline(time.Now().Add(wire.BodyTime))
 	body, err := io.ReadAll(http.MaxBytesReader(unwatched(w), r.Body, wire.MaxBody))
@@ -192,7 +214,13 @@ func (o *opening) relay(w *auditedWriter, r *http.Request, who guest, owner stri
 	if w.status == http.StatusSwitchingProtocols {
 		visitorOf(r).gone() // the connection was hijacked; see count
 	}
-	if to.failed {
+	var message api.MessageRequest
+	switch {
+	case to.failed && to.sent && route.path == messagesPath && json.Unmarshal(body, &message) == nil && message.ID == "":
+		return &fault{http.StatusBadGateway, wire.ErrUnsure} // with an ID, it is kept once
+	case to.failed && to.sent:
+		return route.interrupted()
+	case to.failed:
 		return wire.ErrMoved
 	}
 	return nil

@@ -1,6 +1,7 @@
 package server_test
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -282,6 +283,78 @@ func TestRelayRefuses(t *testing.T) {
 	}
 }
 
+// TestRelayBreaks: when the connection with the owner breaks after the request was sent, a request that may
+// be done twice without harm can be asked again, and of another it is said that it may have been done. The
+// same holds where the room leaves meanwhile.
+func TestRelayBreaks(t *testing.T) {
+	p := serveTwo(t)
+	for _, h := range p.houses {
+		boss := ann
+		boss.Capabilities = []participants.Capability{participants.Operate}
+		h.who = func(earshot.Handle, server.Claim) (server.Principal, error) { return boss, nil }
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	l, err := stream.Listen(ctx, &p.bus, "relay.c.3")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var serving sync.WaitGroup
+	defer serving.Wait()
+	defer l.Close()
+	asked := make(chan string, 10)
+	serving.Go(func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			r, err := http.ReadRequest(bufio.NewReader(conn))
+			if err == nil {
+				_, err = io.ReadAll(r.Body)
+			}
+			if err != nil {
+				t.Error(err)
+			}
+			conn.Close()
+			asked <- r.URL.Path
+		}
+	})
+	for _, tt := range []struct {
+		method, path, body string
+		status             int
+	}{
+		{"GET", "/v1/state", "", 503},
+		{"POST", "/v1/messages", `{"text":"hello","id":"01JZZZZZZZZZZZZZZZZZZZZZZZ"}`, 503},
+		{"POST", "/v1/messages", `{"text":"hello"}`, 502},
+		{"POST", "/v1/commands", `{"name":"who"}`, 502},
+		{"POST", "/v1/agents", `{}`, 502},
+	} {
+		p.move("c.3")
+		resp := p.ask(t, "a.1", tt.method, tt.path, tt.body, nil)
+		var r wire.Refusal
+		if err := json.NewDecoder(resp.Body).Decode(&r); err != nil || resp.StatusCode != tt.status || (resp.Header.Get("Retry-After") != "") != (tt.status == 503) || r.Mend == "" {
+			t.Errorf("%s %s: %s, %+v, %v", tt.method, tt.path, resp.Status, r, err)
+		}
+		if got := testkit.Receive(t, testkit.Patience, "the request", asked); got != tt.path {
+			t.Errorf("%s was asked for", got)
+		}
+		if len(asked) > 0 {
+			t.Errorf("%s %s was asked for twice", tt.method, tt.path)
+		}
+	}
+	b := p.houses["b.2"]
+	b.do = func(ctx context.Context) error {
+		p.move("c.3")
+		<-ctx.Done()
+		return context.Cause(ctx)
+	}
+	p.move("b.2")
+	if resp := p.ask(t, "a.1", "POST", "/v1/commands", `{"name":"who"}`, nil); resp.StatusCode != 502 {
+		t.Errorf("a command while the room leaves: %s", resp.Status)
+	}
+}
+
 // TestPrincipalHeader: a client cannot say who it is in the header of the daemons.
 func TestPrincipalHeader(t *testing.T) {
 	p := serveTwo(t)
@@ -417,7 +490,7 @@ func TestAttachedAsRoomMoves(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 2*testkit.Patience)
 	defer cancel()
 	var losses int
-	err := reconnect.Attach(ctx, &client.Client{Socket: p.at["a.1"]}, s, nopOutlet{}, new(attach.Names), func(lost bool) { losses++ })
+	err := reconnect.Attach(ctx, &client.Client{Socket: p.at["a.1"]}, s, nopOutlet{}, new(attach.Names), func(error) { losses++ })
 	if err != nil || ctx.Err() != nil {
 		t.Fatalf("attached: %v, %v", err, ctx.Err())
 	}
@@ -434,6 +507,34 @@ func TestAttachedAsRoomMoves(t *testing.T) {
 	}
 	if losses == 0 {
 		t.Error("the terminal was never told that the room moves")
+	}
+}
+
+// TestAttachesAsRoomMoves: a terminal that comes while its room is nowhere waits for it, and says so once;
+// one whose room stays away is refused.
+func TestAttachesAsRoomMoves(t *testing.T) {
+	p := serveTwo(t)
+	p.move("")
+	s := &script{after: func(int) {}, ids: []earshot.EventID{earshot.EventID(ulid.Make().String())}}
+	var told []error
+	tell := func(lost error) {
+		if told = append(told, lost); len(told) == 1 {
+			p.move("b.2")
+		}
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), testkit.Patience)
+	defer cancel()
+	if err := reconnect.Attach(ctx, &client.Client{Socket: p.at["a.1"]}, s, nopOutlet{}, new(attach.Names), tell); err != nil {
+		t.Error(err)
+	}
+	kept := slices.ContainsFunc(p.houses["b.2"].all(), func(e earshot.Event) bool { return e.ID == s.ids[0] })
+	if len(told) != 2 || !client.Moving(told[0]) || told[1] != nil || !kept {
+		t.Errorf("the terminal was told %v, and its message was kept: %t", told, kept)
+	}
+	p.move("")
+	err := reconnect.Attach(ctx, &client.Client{Socket: p.at["a.1"]}, s, nopOutlet{}, new(attach.Names), func(error) {})
+	if !client.Moving(err) {
+		t.Errorf("a room that stays away: %v", err)
 	}
 }
 

@@ -304,7 +304,7 @@ func (o *opening) dispatch(w *auditedWriter, r *http.Request) error {
 		return o.description(w)
 	}
 	if err = to.serve(o.Server, w, r, who); err != nil && errors.Is(context.Cause(r.Context()), wire.ErrMoved) {
-		return wire.ErrMoved
+		return to.interrupted()
 	}
 	return err
 }

@@ -130,7 +130,12 @@ func (a *app) arrive(cfg *config.Config, i identityFlags, room earshot.RoomID, i
 		return a.visitAway(i, room)
 	}
 	c := &client.Client{Socket: cfg.Server.Path(), New: isNew}
-	s, err := state(a.ctx, c)
+	var s api.Status
+	read := func() (err error) { s, err = state(a.ctx, c); return err }
+	err := read()
+	if isNew && client.Moving(err) {
+		err = client.AwaitMove(a.ctx, func() { fmt.Fprintf(a.err, "earshot: %s\n", roomMoves) }, read)
+	}
 	if err != nil {
 		return nil, s, err
 	}
@@ -148,6 +153,9 @@ func (a *app) arrive(cfg *config.Config, i identityFlags, room earshot.RoomID, i
 	_, _, err = enter(a.ctx, i, p)
 	return c, s, err
 }
+
+// roomMoves says what is waited for.
+const roomMoves = "the room is moving to another daemon: waiting until it is there"
 
 // names is what the participants are called whom a daemon told of.
 func names(s api.Status) *attach.Names {
@@ -327,13 +335,16 @@ func (s sayCommand) input(a *app) (*os.File, func() error, error) {
 }
 
 // connection says on a terminal that the connection was lost, or is back.
-func connection(t *terminal.Terminal) func(lost bool) {
-	return func(lost bool) {
-		if lost {
+func connection(t *terminal.Terminal) func(lost error) {
+	return func(lost error) {
+		switch {
+		case client.Moving(lost):
+			t.Note(terminal.Line{Text: roomMoves, Quiet: true})
+		case lost != nil:
 			t.Hear("", terminal.Line{}) // nobody says what becomes of it
 			t.Note(terminal.Line{Head: "! ", Text: "the connection to earshot was lost; what you write will be sent when it is back (/exit leaves)"})
-			return
+		default:
+			t.Note(terminal.Line{Text: "earshot is back", Quiet: true})
 		}
-		t.Note(terminal.Line{Text: "earshot is back", Quiet: true})
 	}
 }

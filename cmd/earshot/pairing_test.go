@@ -335,6 +335,10 @@ func TestSatelliteJoins(t *testing.T) {
 	if shown := h.earshot(nil, "status").out; !strings.Contains(shown, "● satellite kitchen, in the room den: connected since") {
 		t.Errorf("status shows\n%s", shown)
 	}
+	f.server.Send(satellite.SayState, satellite.State{Recognises: true})
+	testkit.Await(t, soon, "the status says where speech is recognised", func() bool {
+		return strings.Contains(h.earshot(nil, "status").out, "recognises speech there")
+	})
 
 	f.hangUp() // as if its plug was pulled
 	faults := func(want int) {

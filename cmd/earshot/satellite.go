@@ -110,6 +110,7 @@ type satelliteStart struct {
 	Camera      cameraFlag `help:"Let the hub watch through a camera of this machine: the first one, or --camera=DEVICE, as earshot devices lists it."`
 	Muted       bool       `help:"Start with the microphone and the camera closed."`
 	Wake        bool       `help:"Send no sound until somebody here says an agent's name."`
+	Recognise   bool       `help:"Recognise speech here, by the engine of this machine's configuration, instead of at the other machine."`
 	JSON        bool       `help:"Print the state as JSON, a line whenever it changes."`
 }
 
@@ -170,7 +171,7 @@ func (c satelliteStart) Run(a *app) (err error) {
 	}
 	var conn *nats.Conn
 	cfg := client.Config{
-		ID: code.ID, Build: version(), Microphone: c.Microphone, Loudspeaker: c.Loudspeaker, Muted: c.Muted,
+		ID: code.ID, Build: version(), Microphone: c.Microphone, Loudspeaker: c.Loudspeaker, Muted: c.Muted, Wake: c.Wake,
 		Sound: helper.NewDialer(log, helper.SoundProgram), Media: helper.NewDialer(log, helper.SpeechProgram, "media"),
 		Camera: c.Camera.camera(log, v.bus(code)), Notice: v.notice, Changed: v.changed,
 		Connect: func(ctx context.Context) (bus.Bus, error) {
@@ -179,8 +180,8 @@ func (c satelliteStart) Run(a *app) (err error) {
 			return b, err
 		},
 	}
-	if c.Wake {
-		if cfg.Spotter, err = a.spotter(log, v.notice); err != nil {
+	if c.Wake || c.Recognise {
+		if err := c.recognition(a, &cfg, log); err != nil {
 			return err
 		}
 	}
@@ -225,19 +226,30 @@ func (satelliteChat) Run(a *app) (err error) {
 	return a.converse(t, c, participants.AtSatellite(code.ID), new(attach.Names), nil)
 }
 
-// spotter returns how the names of agents are noticed here.
-func (a *app) spotter(log *slog.Logger, report func(earshot.Notice)) (func([]string, func()) client.Spotter, error) {
-	cfg, err := a.config()
+// recognition adds to cfg what recognises speech and notices names here: one engine if that does both.
+func (c satelliteStart) recognition(a *app, cfg *client.Config, log *slog.Logger) error {
+	is, err := a.config()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	embedded, models := helper.NewDialer(log, helper.SpeechProgram, "hear"), neural.Open(log)
-	return func(names []string, called func()) client.Spotter {
-		return stt.New(stt.Config{
-			Dial:  engine.New("listens for the name", cfg.Speech.Spotters(embedded, models, names[0]), report).Dial,
-			Names: names, Log: log, On: func(stt.Phrase) { called() },
-		})
-	}, nil
+	hear := func(string) []engine.Engine { return is.Speech.Recognisers(embedded, models) }
+	seek := func(name string) []engine.Engine { return is.Speech.Spotters(embedded, models, name) }
+	by := func(does string, engines func(string) []engine.Engine) func([]string, func()) client.Recogniser {
+		return func(names []string, called func()) client.Recogniser {
+			return stt.New(stt.Config{
+				Dial:  engine.New(does, engines(names[0]), cfg.Notice).Dial,
+				Names: names, Log: log, On: func(stt.Phrase) { called() },
+			})
+		}
+	}
+	if c.Recognise {
+		cfg.Recogniser = by("hears", hear)
+	}
+	if c.Wake && !(c.Recognise && hear("")[0].IsEmbedded() && seek("")[0].IsEmbedded()) {
+		cfg.Spotter = by("listens for the name", seek)
+	}
+	return nil
 }
 
 // A satelliteView shows people how a satellite is: on a terminal in one line, which changes.

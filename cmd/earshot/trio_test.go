@@ -211,7 +211,7 @@ func (c *trio) attaches(i int, room earshot.RoomID) *attachedTerminal {
 	ended := make(chan error, 1)
 	go func() {
 		for {
-			err := reconnect.Attach(ctx, c.at(i, room), s, s.ear, new(attach.Names), func(lost bool) {
+			err := reconnect.Attach(ctx, c.at(i, room), s, s.ear, new(attach.Names), func(lost error) {
 				c.t.Logf("%.1f s: the terminal by %s is away: %v", time.Since(c.began).Seconds(), members[i], lost)
 			})
 			if _, later := errors.AsType[*client.Failure](err); !later {

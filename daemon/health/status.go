@@ -86,7 +86,11 @@ func satelliteText(s api.Satellite) string {
 	case s.Muted:
 		return fmt.Sprintf("● satellite %s, in the room %s: connected since %s, muted there", s.ID, s.Room, since)
 	}
-	return fmt.Sprintf("● satellite %s, in the room %s: connected since %s", s.ID, s.Room, since)
+	text := fmt.Sprintf("● satellite %s, in the room %s: connected since %s", s.ID, s.Room, since)
+	if s.Recognises {
+		text += ", recognises speech there"
+	}
+	return text
 }
 
 // permissionText tells a permission to people.

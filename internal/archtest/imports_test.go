@@ -60,7 +60,7 @@ var may = map[string]string{
 	"bus/...":                        "bus internal/atomicfile internal/field internal/helper internal/mailbox satellite", // whose rights it keeps
 	"cluster":                        "bus internal/atomicfile internal/field internal/keyfile",
 	"internal/testkit/history":       "",
-	"satellite/...":                  ". bus internal/audio internal/codec internal/field internal/helper internal/mailbox internal/sound/... internal/supervise models/see/wire",
+	"satellite/...":                  ". bus internal/audio internal/codec internal/field internal/helper internal/mailbox internal/sound/... internal/supervise models/see/wire models/stt",
 	"satellite/pairing":              ". internal/field internal/keyfile satellite",
 	"internal/playback/...":          ". internal/audio internal/sound models/tts",
 	"internal/discord":               "", // only a comment, no code
@@ -149,7 +149,8 @@ var tried = map[string]string{
 
 	"server": "bus bus/stream", // by which requests are passed on
 
-	"satellite/client": "bus/nats bus/natsserver models/see models/stt", // which carry its sessions, and seek names for it
+	"satellite/client": "bus/nats bus/natsserver models/see models/wire providers/microphone", // which carry its sessions, and hear at the hub
+	"satellite/hub":    "models/wire",                                                         // in which a helper answers
 
 	"models/neural":       "internal/audio models/stt models/tts", // whose clients it has
 	"outlets/loudspeaker": "models models/catalog models/neural",  // whose voices have rates of their own

@@ -208,6 +208,13 @@ func (r *Recogniser) Ready() wire.ReadyHear {
 	return r.ready
 }
 
+// Loaded reports whether there is a helper that is ready.
+func (r *Recogniser) Loaded() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.life != nil
+}
+
 // arm sets when the patience of all sessions ends.
 func (r *Recogniser) arm() {
 	for _, s := range r.sessions {

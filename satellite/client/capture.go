@@ -40,7 +40,7 @@ func (c *Client) open(n int) {
 
 // startCapture starts to send what is captured, until the capture is cancelled.
 func (c *Client) startCapture() {
-	m, last := &capture{ring: audio.NewRing(int(sound.Late / audio.Time)), gate: gate{waits: c.cfg.Spotter != nil}, done: make(chan struct{})}, c.last
+	m, last := &capture{ring: audio.NewRing(int(sound.Late / audio.Time)), gate: gate{waits: c.cfg.Wake}, done: make(chan struct{})}, c.last
 	c.mic, c.last = m, m.done
 	m.cancel = c.device.start(func(ctx context.Context) {
 		defer close(m.done)
@@ -81,6 +81,7 @@ func (c *Client) listen(ctx context.Context, m *capture) {
 				spotter.Spot(&is.near[i])
 			}
 		}
+		c.recognise(is.send)
 		if c.encoder.encode(ctx, is.send, is.ends, func(p satellite.Packet) { c.put(m, p) }) != nil {
 			return
 		}

@@ -27,6 +27,7 @@ import (
 	"earshot/internal/helper"
 	"earshot/internal/sound"
 	"earshot/internal/supervise"
+	"earshot/models/stt"
 	"earshot/satellite"
 )
 
@@ -44,9 +45,13 @@ type Config struct {
 	Camera                  *Camera // nil if nobody may watch
 	Muted                   bool    // at first
 
-	// Spotter, if set, makes what seeks the names of the hub's agents: no sound leaves this machine
-	// until one was said. It calls called then.
-	Spotter func(names []string, called func()) Spotter
+	// Wake says that no sound leaves this machine until a name of the hub's agents was said. Spotter makes
+	// what seeks it, and calls called; if nil, the recogniser seeks it.
+	Wake    bool
+	Spotter func(names []string, called func()) Recogniser
+
+	// Recogniser, if set, makes what recognises speech here, for the hub.
+	Recogniser func(names []string, called func()) Recogniser
 
 	// Notice is told of what fails here, and when it is over; Changed of the status, when that is
 	// another. Neither may wait, or call the client.
@@ -54,10 +59,12 @@ type Config struct {
 	Changed func(Status)
 }
 
-// A Spotter seeks names in frames. Run is one life of it, as of a helper; Spot does not wait.
-type Spotter interface {
+// A Recogniser is one of models/stt.
+type Recogniser interface {
 	Run(ctx context.Context) error
+	Loaded() bool
 	Spot(f *audio.Frame)
+	Begin(on func(stt.Result)) *stt.Session
 }
 
 // A Microphone is the state of the microphone.
@@ -125,7 +132,6 @@ type Client struct {
 	missing map[string]bool   // devices that could not be opened
 	session *session          // nil while there is none
 	device  *device           // nil while there is none
-	spotter Spotter           // nil without a session, and without names
 	mic     *capture          // nil while it is closed
 	heard   numbers           // of the microphone, or of the last one
 	last    chan struct{}     // closed when the last capture is over
@@ -136,6 +142,12 @@ type Client struct {
 	closed  <-chan struct{}   // closed when the camera is
 	watched int               // cameras that are open; one is, at most
 	box     outbox
+
+	recogniser Recogniser            // nil without a session, and without names
+	spotter    Recogniser            // likewise
+	recognises bool                  // the hub knows that it can
+	said       []audio.Frame         // the last ones that were sent; see mostSaid
+	utterances map[uint32]*utterance // by their numbers of the session
 }
 
 // New returns a satellite that does nothing until it runs.
@@ -180,7 +192,7 @@ func (c *Client) Mute(on bool) {
 			return
 		}
 		c.muted = on
-		c.say(satellite.SayState, satellite.State{Muted: on})
+		c.sayState()
 		if on {
 			c.unwatch()
 			c.refuse(c.mutedFault())
@@ -222,7 +234,7 @@ func (c *Client) microphone() Microphone {
 	switch {
 	case c.muted:
 		return Muted
-	case c.mic != nil && c.mic.name != "" && c.cfg.Spotter != nil && !c.mic.busy:
+	case c.mic != nil && c.mic.name != "" && c.cfg.Wake && !c.mic.busy:
 		return Waiting
 	case c.mic != nil && c.mic.name != "":
 		return Listening
@@ -288,15 +300,15 @@ func (c *Client) joined(ctx context.Context) error {
 			stop(errDisconnected)
 		}
 	})
-	spotter := c.newSpotter(welcome.Names)
-	if spotter != nil {
-		parts.Go(func() {
-			_ = supervise.Run(ctx, "noticing of names", spotter.Run, supervise.Config{Report: c.cfg.Notice}) // it was told of
-		})
+	recogniser, spotter := c.newRecogniser(c.cfg.Recogniser, welcome.Names), c.newRecogniser(c.cfg.Spotter, welcome.Names)
+	for name, r := range map[string]Recogniser{"recognition": recogniser, "noticing of names": spotter} {
+		if r != nil {
+			parts.Go(func() { _ = supervise.Run(ctx, name, r.Run, supervise.Config{Report: c.cfg.Notice}) }) // it was told of
+		}
 	}
 	err = helper.Serve(ctx, "satellite", conn.Conn, func(ctx context.Context, server *helper.Server) error {
 		s.server = server
-		c.change(func() { c.begin(s, welcome, spotter) })
+		c.change(func() { c.begin(s, welcome, recogniser, spotter) })
 		defer c.change(c.end)
 		var sounds sync.WaitGroup
 		defer sounds.Wait()
@@ -362,10 +374,10 @@ func (c *Client) ask(ctx context.Context) (w satellite.Welcome, err error) {
 	return w, err
 }
 
-// newSpotter returns what seeks names, or nil if nothing does.
-func (c *Client) newSpotter(names []string) Spotter {
-	if c.cfg.Spotter == nil || len(names) == 0 {
+// newRecogniser returns what by makes, or nil if nothing does.
+func (c *Client) newRecogniser(by func([]string, func()) Recogniser, names []string) Recogniser {
+	if by == nil || len(names) == 0 {
 		return nil
 	}
-	return c.cfg.Spotter(names, func() { c.change(func() { c.open(asked) }) })
+	return by(names, func() { c.change(func() { c.open(asked) }) })
 }

@@ -408,6 +408,8 @@ func TestNoCard(t *testing.T) {
 
 // A spotter finds a name when the test says so.
 type spotter struct {
+	client.Recogniser
+
 	mu     sync.Mutex
 	called func()
 	frames int
@@ -431,7 +433,7 @@ func TestWake(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		seeks := new(spotter)
 		h, stop := start(t, func(c *client.Config) {
-			c.Spotter = func(names []string, called func()) client.Spotter {
+			c.Wake, c.Spotter = true, func(names []string, called func()) client.Recogniser {
 				if !slices.Equal(names, []string{"Earshot"}) {
 					t.Errorf("it seeks %q", names)
 				}

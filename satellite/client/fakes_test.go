@@ -269,6 +269,7 @@ type fakeHub struct {
 	packets []satellite.Packet // that are no quiet ones
 	quiet   []satellite.Packet
 	states  []satellite.State
+	words   []satellite.Words
 	now     *link
 }
 
@@ -351,6 +352,12 @@ func (l *link) Run(ctx context.Context, to helper.Handler) error {
 				h.mu.Lock()
 				defer h.mu.Unlock()
 				h.states = append(h.states, s)
+				return err
+			case satellite.SayWords:
+				w, err := satellite.DecodeWords(c)
+				h.mu.Lock()
+				defer h.mu.Unlock()
+				h.words = append(h.words, w)
 				return err
 			}
 			return to.Control(c)

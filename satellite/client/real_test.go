@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -23,6 +24,7 @@ import (
 	"earshot/internal/sound/soundtest"
 	"earshot/internal/testkit"
 	"earshot/models/stt"
+	"earshot/providers/microphone"
 	"earshot/satellite"
 	"earshot/satellite/client"
 	"earshot/satellite/hub"
@@ -205,7 +207,8 @@ func TestRealWake(t *testing.T) {
 	stop := h.run(t, h.wire, client.Config{
 		Connect: func(context.Context) (bus.Bus, error) { return h.wire, nil },
 		Sound:   dialer(helper.SoundProgram), Media: dialer(helper.SpeechProgram, "media"),
-		Spotter: func(names []string, called func()) client.Spotter {
+		Wake: true,
+		Spotter: func(names []string, called func()) client.Recogniser {
 			return stt.New(stt.Config{Dial: dialer(helper.SpeechProgram, "hear"), Names: names, Log: log, On: func(stt.Phrase) { called() }})
 		},
 	})
@@ -232,4 +235,114 @@ func TestRealWake(t *testing.T) {
 		play("earshot. what time is it?")
 		return len(h.hub.heard()) > 0
 	})
+}
+
+// A chooser recognises at the satellite, or here if there is no satellite.
+type chooser struct {
+	*stt.Recogniser
+	far *hub.Satellite
+
+	mu    sync.Mutex
+	here  int // how many were recognised here
+	there bool
+}
+
+func (c *chooser) Begin(on func(stt.Result)) microphone.Session {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if u := c.far.Recognise(on, c.begin); c.there && u != nil {
+		return u
+	}
+	c.here++
+	return c.Recogniser.Begin(on)
+}
+
+func (c *chooser) begin(on func(stt.Result)) *stt.Session {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.here++
+	return c.Recogniser.Begin(on)
+}
+
+// TestRealRecognition: with real helpers, a microphone at the hub gets words while somebody speaks and when
+// they have finished, as with the recogniser of the hub and as soon, from the satellite, of the sound that
+// it has captured itself.
+func TestRealRecognition(t *testing.T) {
+	dir := helpertest.Build(t, helper.SoundProgram, helper.SpeechProgram)
+	room := soundtest.Start(t)
+	log := slog.New(slog.NewTextHandler(t.Output(), nil))
+	dialer := func(name string, args ...string) helper.Dialer {
+		return func() (helper.Link, error) {
+			return helper.Start(helper.Command{Name: name, Path: filepath.Join(dir, name), Args: args, Env: room.Env(), Log: log})
+		}
+	}
+	b := new(bus.Local)
+	h := hub.New(hub.Config{Media: dialer(helper.SpeechProgram, "media"), Log: log, FollowUp: func() time.Duration { return 0 }})
+	kitchen := h.Add(hub.SatelliteConfig{ID: "kitchen", Tell: func(string) {}, Welcome: func() satellite.Welcome { return satellite.Welcome{Room: "the kitchen", Names: []string{"Earshot"}} }})
+	ears := &chooser{Recogniser: stt.New(stt.Config{Dial: dialer(helper.SpeechProgram, "hear"), Names: []string{"Earshot"}, Log: log}), far: kitchen}
+	mic := microphone.New(microphone.DefaultConfig(), microphone.Parts{Capture: microphone.OnCard(kitchen.Card, ""), Recogniser: ears})
+	far := client.New(client.Config{
+		ID: "kitchen", Sound: dialer(helper.SoundProgram), Media: dialer(helper.SpeechProgram, "media"),
+		Connect: func(context.Context) (bus.Bus, error) { return b, nil }, Notice: func(n earshot.Notice) { log.Info(n.Text) },
+		Recogniser: func(names []string, _ func()) client.Recogniser {
+			return stt.New(stt.Config{Dial: dialer(helper.SpeechProgram, "hear"), Names: names, Log: log})
+		},
+	})
+	type heard struct {
+		text  string
+		words int // interim ones
+		after time.Duration
+	}
+	utterances, words := make(chan heard, 100), 0
+	emit := func(_ context.Context, e earshot.Event) error {
+		switch is := e.Body.(type) {
+		case earshot.Speech:
+			if is.Stage == earshot.VoiceWords {
+				words++
+			}
+		case earshot.Utterance:
+			utterances <- heard{string(is.Text), words, time.Since(e.At.Add(is.Lasted))}
+			words = 0
+		}
+		return nil
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	var parts sync.WaitGroup
+	defer func() {
+		stop()
+		testkit.Finish(t, testkit.Patience, "the hub and the satellite end", parts.Wait)
+	}()
+	for _, run := range []func(context.Context) error{
+		func(ctx context.Context) error { return h.Run(ctx, b) }, h.Decode, kitchen.Run, ears.Run,
+		func(ctx context.Context) error { return mic.Run(ctx, emit) }, func(ctx context.Context) error { far.Run(ctx); return nil },
+	} {
+		parts.Go(func() {
+			for ctx.Err() == nil {
+				if err := run(ctx); err != nil {
+					log.Info("a part ended", "err", err)
+				}
+			}
+		})
+	}
+	testkit.Await(t, testkit.Patience, "the satellite recognises", func() bool { return kitchen.State().Recognises })
+	sentence := spoken(t, "please tell me what the weather is like tomorrow")
+	say := func(there bool) heard {
+		t.Helper()
+		ears.mu.Lock()
+		ears.there = there
+		ears.mu.Unlock()
+		if err := room.Play(ctx, sentence); err != nil {
+			t.Fatal(err)
+		}
+		u := testkit.Receive(t, testkit.Patience, "the sentence", utterances)
+		t.Logf("at the satellite: %t; %+v", there, u)
+		return u
+	}
+	say(false) // until each has learned how the microphone sounds
+	say(true)
+	ears.here = 0
+	here, there := say(false), say(true)
+	if ears.here != 1 || !strings.Contains(there.text, "weather") || !strings.Contains(here.text, "weather") || there.words == 0 {
+		t.Errorf("%d were recognised here; %+v, at the satellite %+v", ears.here, here, there)
+	}
 }

@@ -49,8 +49,11 @@ func starter(ctx context.Context, parts *sync.WaitGroup) func(func(context.Conte
 const mostWaiting = 256
 
 // begin begins a session.
-func (c *Client) begin(s *session, w satellite.Welcome, spotter Spotter) {
-	c.session, c.spotter = s, spotter
+func (c *Client) begin(s *session, w satellite.Welcome, recogniser, spotter Recogniser) {
+	if c.cfg.Wake && c.cfg.Spotter == nil {
+		spotter = recogniser
+	}
+	c.session, c.recogniser, c.spotter, c.recognises, c.utterances = s, recogniser, spotter, false, make(map[uint32]*utterance)
 	c.status = Status{Connected: true, Since: time.Now(), Room: w.Room}
 	c.box.rewind(time.Now())
 	c.greet()
@@ -71,7 +74,10 @@ func (c *Client) end() {
 		c.tell(sound.SayClose, sound.Stream{Number: c.output})
 	}
 	c.unwatch()
-	c.session, c.spotter, c.playing, c.output, c.heard.hub = nil, nil, 0, 0, 0
+	for _, u := range c.utterances {
+		u.Cancel()
+	}
+	c.session, c.recogniser, c.spotter, c.utterances, c.playing, c.output, c.heard.hub = nil, nil, nil, nil, 0, 0, 0
 	c.rest()
 }
 
@@ -142,6 +148,17 @@ func (c *Client) hubControl(s *session, m helper.Control) error {
 		s.silence.Reset(satellite.Silence)
 		c.box.confirm()
 		c.say(satellite.SayTime, satellite.TimeReply{Number: b.Number, At: time.Now().UnixNano()})
+		if is := c.recogniser != nil && c.recogniser.Loaded(); is != c.recognises {
+			c.recognises = is
+			c.sayState()
+		}
+		return nil
+	case satellite.SayHear:
+		var u satellite.Utterance
+		if err := m.Decode(&u); err != nil {
+			return err
+		}
+		c.hear(u, time.Now())
 		return nil
 	case sound.SayDown:
 		s.stop(errEnded)

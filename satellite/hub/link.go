@@ -34,10 +34,13 @@ type link struct {
 	ready   *helper.Control // came before the clock was known
 	newest  uint32          // number of an input that was opened
 	strange bool            // people were told of impossible times
+
+	utterance  uint32                // number of the last one that was to be recognised there
+	utterances map[uint32]*Utterance // that are; nil when the session has ended
 }
 
 func newLink(s *Satellite) *link {
-	l := &link{satellite: s, over: make(chan struct{}), asked: make(map[uint32]time.Time)}
+	l := &link{satellite: s, over: make(chan struct{}), asked: make(map[uint32]time.Time), utterances: make(map[uint32]*Utterance)}
 	l.capture.hub = s.hub
 	return l
 }
@@ -162,6 +165,7 @@ func (l *link) Run(ctx context.Context, h helper.Handler) error {
 	}
 	l.capture.stop()
 	s.connect(nil, satellite.Join{})
+	l.giveUp()
 	parts.Wait()
 	if death, ok := errors.AsType[*helper.DeathError](err); ok {
 		return &sessionError{s.cfg.ID, death.Err}
@@ -239,6 +243,10 @@ func (l *link) control(c helper.Control, pass func(helper.Control) error) error 
 			return err
 		}
 		l.satellite.mute(is.Muted)
+		l.satellite.recognise(is.Recognises)
+		return nil
+	case satellite.SayWords:
+		l.words(c)
 		return nil
 	case sound.SayReady:
 		l.mu.Lock()

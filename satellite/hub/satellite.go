@@ -47,6 +47,7 @@ type Satellite struct {
 	mu      sync.Mutex
 	link    *link // while it is there
 	state   State
+	unable  bool             // people were told, in this session, that it does not recognise speech any more
 	changed chan struct{}    // closed and replaced when it is muted or not any more
 	camera  mailbox.Notifier // of what CameraMode returns
 	taken   clockReading     // of the last packet that was taken, in any session
@@ -70,12 +71,14 @@ type State struct {
 	Build     string    // of its program
 	Camera    bool      // it has one
 
+	Recognises bool // speech is recognised there
+
 	Offset time.Duration // by which its clock is ahead
 	Within time.Duration // by how much that may be wrong
 
-	Old      int64 // messages of other sessions
+	Old      int64 // messages of other sessions, or of utterances that were over
 	Repeated int64 // packets that were not after the one before
-	Forged   int64 // packets with an impossible time
+	Forged   int64 // packets with an impossible time, and impossible words
 	Lost     int64 // sessions that ended
 }
 
@@ -175,7 +178,7 @@ func (s *Satellite) connect(l *link, as satellite.Join) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.link = l
-	s.state.Connected, s.state.Since = l != nil, time.Now()
+	s.state.Connected, s.state.Since, s.state.Recognises, s.unable = l != nil, time.Now(), false, false
 	if l != nil {
 		s.state.Build, s.state.Camera = as.Build, as.Camera
 		return
@@ -200,6 +203,17 @@ func (s *Satellite) mute(is bool) {
 		s.say("The satellite %s was muted at its machine: it hears nothing.", s.cfg.ID)
 	default:
 		s.say("The satellite %s is not muted any more.", s.cfg.ID)
+	}
+}
+
+// recognise records whether the satellite can recognise speech, and tells people once that it fails.
+func (s *Satellite) recognise(can bool) {
+	s.mu.Lock()
+	fails := s.state.Recognises && !can && !s.unable
+	s.state.Recognises, s.unable = can, s.unable || fails
+	s.mu.Unlock()
+	if fails {
+		s.say("The satellite %s cannot recognise speech at present: what it hears is recognised here.", s.cfg.ID)
 	}
 }
 

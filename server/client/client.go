@@ -52,9 +52,34 @@ func Refused(err error) (*wire.Refusal, bool) {
 	return errors.AsType[*wire.Refusal](err)
 }
 
-// moveTries is how often a message is posted while its room moves, a second apart: longer than a lease
+// MoveTries is how often something is tried while a room moves, some second apart: longer than a lease
 // lasts whose owner is gone.
-const moveTries = 8
+const MoveTries = 8
+
+// Moving reports whether err says that a room is between two daemons.
+func Moving(err error) bool {
+	f, failed := errors.AsType[*Failure](err)
+	return failed && f.Error() == wire.ErrMoved.Error()
+}
+
+// AwaitMove calls do, and again for some seconds while a room moves between daemons; waits is called before
+// it first waits.
+func AwaitMove(ctx context.Context, waits func(), do func() error) error {
+	for tries := 1; ; tries++ {
+		err := do()
+		if !Moving(err) || tries == MoveTries {
+			return err
+		}
+		if tries == 1 {
+			waits()
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-time.After(time.Second):
+		}
+	}
+}
 
 // lineBytes is the longest event that a client reads.
 const lineBytes = wire.MaxDown
@@ -101,17 +126,12 @@ func (c *Client) Post(ctx context.Context, id earshot.EventID, text earshot.Text
 	if id == "" {
 		id = earshot.EventID(ulid.Make().String())
 	}
-	for tries := 1; ; tries++ {
-		kept, err := post[api.MessageReceipt](ctx, c, "/v1/messages", api.MessageRequest{ID: id, Text: text})
-		if f, failed := errors.AsType[*Failure](err); !failed || f.Error() != wire.ErrMoved.Error() || tries == moveTries {
-			return kept.ID, err
-		}
-		select {
-		case <-ctx.Done():
-			return "", context.Cause(ctx)
-		case <-time.After(time.Second):
-		}
-	}
+	var kept api.MessageReceipt
+	err := AwaitMove(ctx, func() {}, func() (err error) {
+		kept, err = post[api.MessageReceipt](ctx, c, "/v1/messages", api.MessageRequest{ID: id, Text: text})
+		return err
+	})
+	return kept.ID, err
 }
 
 // State returns the state of the daemon.

@@ -30,7 +30,7 @@ var errDone = errors.New("the person at the terminal has left")
 // keeps it once.
 type reconnectingSense struct {
 	providers.Provider
-	tell func(lost bool) // reports that the connection was lost, and that it is back
+	tell func(lost error) // reports why there is no connection, and with nil that it is back
 
 	mu   sync.Mutex
 	lost bool
@@ -41,8 +41,8 @@ type reconnectingSense struct {
 
 // Attach attaches p and o to the daemon of c, and attaches them again after each loss, until p
 // ends by itself, ctx ends, or the daemon refuses them. The daemon must be running only the first
-// time.
-func Attach(ctx context.Context, c *client.Client, p providers.Provider, o earshot.Outlet, names *attach.Names, tell func(lost bool)) error {
+// time; if the room moves between daemons then, that is waited for, for some seconds.
+func Attach(ctx context.Context, c *client.Client, p providers.Provider, o earshot.Outlet, names *attach.Names, tell func(lost error)) error {
 	l := &reconnectingSense{Provider: p, tell: tell, back: make(chan struct{})}
 	g, within := errgroup.WithContext(ctx)
 	there := l.back
@@ -67,7 +67,7 @@ func Attach(ctx context.Context, c *client.Client, p providers.Provider, o earsh
 // attach repeats the attachment.
 func (l *reconnectingSense) attach(ctx context.Context, c *client.Client, o earshot.Outlet, names *attach.Names) error {
 	wait := soonest
-	for {
+	for tries := 1; ; tries++ {
 		before := l.connections()
 		err := c.Attach(ctx, attachment{l}, o, names)
 		n := l.connections()
@@ -77,10 +77,12 @@ func (l *reconnectingSense) attach(ctx context.Context, c *client.Client, o ears
 			return nil
 		case refused:
 			return refusal
-		case n == 0:
+		case n == 0 && (!client.Moving(err) || tries == client.MoveTries):
 			return err
+		case n == 0:
+			l.left(n, err)
 		case n > before:
-			l.left(n)
+			l.left(n, err)
 			wait = soonest
 		}
 		select {
@@ -111,21 +113,23 @@ func (l *reconnectingSense) enter(emit providers.Emit) {
 	close(l.back)
 	if l.lost {
 		l.lost = false
-		l.tell(false)
+		l.tell(nil)
 	}
 }
 
-// left records that the nth connection is lost.
-func (l *reconnectingSense) left(n int) {
+// left records why the nth connection is lost, or for 0 why there is none yet.
+func (l *reconnectingSense) left(n int, why error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.emit == nil || l.n != n {
+	if l.emit == nil && n > 0 || l.n != n {
 		return
 	}
-	l.emit, l.back = nil, make(chan struct{})
+	if n > 0 {
+		l.emit, l.back = nil, make(chan struct{})
+	}
 	if !l.lost {
 		l.lost = true
-		l.tell(true)
+		l.tell(why)
 	}
 }
 
@@ -151,7 +155,7 @@ func (l *reconnectingSense) hand(ctx context.Context, e earshot.Event) error {
 		if !errors.Is(err, attach.ErrLost) {
 			return err
 		}
-		l.left(n)
+		l.left(n, err)
 		switch k := e.Body.Kind(); {
 		case k == earshot.KindTyping:
 			return nil
