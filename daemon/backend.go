@@ -35,7 +35,7 @@ func (h backend) Identify(ctx context.Context, account earshot.Handle, c server.
 		return h.vouch(ctx, c)
 	}
 	if account.Provider == participants.BySatellite {
-		return h.daemon.satellites.identify(account, c)
+		return h.daemon.identifyAtSatellite(account, c)
 	}
 	p, around, err := h.daemon.gate.Identify(ctx, account, c)
 	if err != nil {
@@ -119,7 +119,7 @@ func (h backend) State(ctx context.Context, p server.Principal) (api.Status, err
 	for _, e := range h.cameras(p.Participant) {
 		s.Cameras = append(s.Cameras, cameras.InfoOf(h.cameraView(e), e.Running()))
 	}
-	s.Satellites = h.daemon.satellites.states(p.Participant)
+	s.Satellites = h.daemon.satellites.States(func(room earshot.RoomID) bool { return h.daemon.gate.MayEnter(p.Participant, room) == nil })
 	if p.Can(participants.Operate) {
 		s.Waiting = h.daemon.waitingKeys()
 		today := h.daemon.costs.Today()

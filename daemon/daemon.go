@@ -75,7 +75,7 @@ type Daemon struct {
 	discordBot atomic.Pointer[bot.Bot] // on Discord; nil without one
 	cameras    cameras.Set             // of this machine
 	devices    *devices.Devices        // which hear and speak here
-	satellites satellites              // other machines
+	satellites *devices.Satellites     // of other machines
 	bus        *buslink.Link           // to them, and to other daemons
 
 	server *server.Server // serves other processes
@@ -203,6 +203,7 @@ func (d *Daemon) openJournal(ctx context.Context, c store.Config) (err error) {
 	}
 	d.bus = buslink.New(d.log, d.countDrops("satellites"), d.options.bus)
 	d.show(d.sections.Install(ctx, &section.Section{Name: busSection, Outlasts: true, Build: func(context.Context) section.Build { return d.bus.Build(d.Config()) }}))
+	d.openSatellites()
 	all, err := d.openRooms(ctx)
 	if err != nil {
 		return errors.Join(err, d.closeJournal())

@@ -470,7 +470,7 @@ func (h backend) Reload(ctx context.Context) (api.ReloadResult, error) {
 // unknown.
 func (h backend) Recheck(p server.Principal) error {
 	if p.Account.Provider == participants.BySatellite {
-		_, err := h.daemon.satellites.identify(p.Account, server.Claim{Room: p.Audience.Room})
+		_, err := h.daemon.identifyAtSatellite(p.Account, server.Claim{Room: p.Audience.Room})
 		return err
 	}
 	is, known := h.daemon.people.Get(p.ID)

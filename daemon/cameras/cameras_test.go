@@ -147,7 +147,7 @@ func TestFarCameras(t *testing.T) {
 	set, why := new(Set), NoCamera
 	e, _ := NewFar("oven", "kitchen", func() string { return why }, nil, slog.New(slog.DiscardHandler), nil, nil, func() {})
 	set.Replace([]*Camera{{Name: "desk"}})
-	set.ReplaceFar([]*Camera{e})
+	set.AddFar("oven", e)
 	names := func(room earshot.RoomID) (all []string) {
 		for _, c := range set.In(room).Cameras() {
 			if c.Own {

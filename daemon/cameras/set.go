@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -18,8 +19,8 @@ import (
 type Set struct {
 	mu       sync.Mutex
 	all      []*Camera
-	far      []*Camera // of satellites
-	expected []string  // the names of those that the start still looks for
+	far      map[string]*Camera // of satellites, by their IDs
+	expected []string           // the names of those that the start still looks for
 }
 
 // Expect records which cameras are configured, before the start has looked for them: none works
@@ -41,11 +42,21 @@ func (all *Set) Replace(list []*Camera) {
 	all.all, all.expected = list, nil
 }
 
-// ReplaceFar replaces the cameras of satellites.
-func (all *Set) ReplaceFar(list []*Camera) {
+// AddFar adds the camera of a satellite, or replaces it.
+func (all *Set) AddFar(satellite string, c *Camera) {
 	all.mu.Lock()
 	defer all.mu.Unlock()
-	all.far = list
+	if all.far == nil {
+		all.far = make(map[string]*Camera)
+	}
+	all.far[satellite] = c
+}
+
+// KeepFar removes the cameras of all satellites but some.
+func (all *Set) KeepFar(satellites []string) {
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	maps.DeleteFunc(all.far, func(satellite string, _ *Camera) bool { return !slices.Contains(satellites, satellite) })
 }
 
 // List returns the cameras, in the order of the configuration, and then those of satellites that have
@@ -53,7 +64,11 @@ func (all *Set) ReplaceFar(list []*Camera) {
 func (all *Set) List() []*Camera {
 	all.mu.Lock()
 	defer all.mu.Unlock()
-	return slices.DeleteFunc(slices.Concat(all.all, all.far), func(e *Camera) bool { return e.Away != nil && e.Away() == NoCamera })
+	list := slices.Clone(all.all)
+	for _, id := range slices.Sorted(maps.Keys(all.far)) {
+		list = append(list, all.far[id])
+	}
+	return slices.DeleteFunc(list, func(e *Camera) bool { return e.Away != nil && e.Away() == NoCamera })
 }
 
 // Find returns the camera with a name; the first if the name is empty.

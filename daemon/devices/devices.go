@@ -39,6 +39,7 @@ type Room interface {
 	Still() bool
 	Asked() earshot.Text
 	Mention(text string)
+	Report(earshot.Notice)
 	Enter(o earshot.Outlet, a earshot.Audience) (leave func())
 }
 

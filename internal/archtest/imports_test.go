@@ -126,7 +126,7 @@ var may = map[string]string{
 	"daemon/roomset":                 ". executive internal/wait",
 	"daemon/section":                 ". api internal/supervise",
 	"daemon/access":                  ". config executive participants/... server/... store",
-	"daemon/devices":                 ". api config daemon/section internal/audio/... internal/helper internal/probe internal/sound internal/supervise internal/wait models/... outlets/loudspeaker providers providers/microphone",
+	"daemon/devices":                 ". api bus bus/natsserver bus/stream config daemon/buslink daemon/section internal/audio/... internal/english internal/helper internal/probe internal/sound internal/supervise internal/wait models/... outlets/loudspeaker participants providers providers/microphone satellite/...",
 	"daemon/engines":                 ". internal/supervise llm/...",
 	"daemon/erase":                   ". api executive executive/command executive/tool/workspace internal/atomicfile internal/english internal/search participants/... server/token speakers store",
 	"cmd/...":                        "./...",
