@@ -402,7 +402,9 @@ func TestServeTerminals(t *testing.T) {
 			t.Fatal(err)
 		}
 		all := p.houses[owner].all()
-		if !slices.ContainsFunc(all, func(e earshot.Event) bool { return e.ID == s.ids[0] && e.From == handleOf(kitchen, "satellite_kitchen") }) {
+		if !slices.ContainsFunc(all, func(e earshot.Event) bool {
+			return e.ID == s.ids[0] && e.From == handleOf(kitchen, "satellite_kitchen")
+		}) {
 			t.Errorf("%s has %+v", owner, all)
 		}
 	}
