@@ -1,4 +1,4 @@
-// Package keyfile reads and changes a small file that says who is let in, such as the tokens. The
+// Package keyfile reads and changes a small file that says who is let in, such as the [List] of tokens. The
 // file is the truth, and several processes may change it. One that others could have written, or
 // that is no regular file, is an error.
 package keyfile
@@ -13,8 +13,6 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
-
-	"earshot/internal/atomicfile"
 )
 
 // A File is such a file. Its directory must exist.
@@ -121,24 +119,6 @@ func (f File) trust(info fs.FileInfo) error {
 		return &Error{f, "belong to another user", "move them away, and create new ones: " + f.Create}
 	case info.Mode().Perm()&0o022 != 0:
 		return &Error{f, "can be changed by others", "chmod 600 " + f.Path + "; then " + f.Review}
-	}
-	return nil
-}
-
-// Change replaces the content with the result of to, which reads the file itself. No other process
-// changes it meanwhile.
-func (f File) Change(to func() ([]byte, error)) error {
-	unlock, err := f.lock()
-	if err != nil {
-		return err
-	}
-	defer unlock()
-	data, err := to()
-	if err != nil {
-		return err
-	}
-	if err := atomicfile.Write(f.Path, data); err != nil {
-		return fmt.Errorf("writing the %s: %w", f.What, err)
 	}
 	return nil
 }
