@@ -216,22 +216,17 @@ func (l *Leases) Renew(ctx context.Context) error {
 	return nil
 }
 
-// Release gives a lease up. A successor, which is another owner's ID, can acquire it at once, and
-// nobody else can for as long as a lease holds; "" lets anybody. What has its fence is refused from
+// Release gives a lease up, so that anybody can acquire it at once. What has its fence is refused from
 // now on. Releasing a lease that was lost does nothing.
-func (l *Leases) Release(ctx context.Context, of *Lease, successor string) error {
+func (l *Leases) Release(ctx context.Context, of *Lease) error {
 	l.mu.Lock()
 	held := l.end(of)
 	l.mu.Unlock()
 	if !held {
 		return nil
 	}
-	length := TTL.Seconds()
-	if successor == "" {
-		length = 0
-	}
-	_, err := l.db.ExecContext(ctx, `UPDATE room_leases SET owner = ?, fence = fence + 1, until = now() + make_interval(secs => ?)
-		WHERE room = ? AND owner = ? AND fence = ?`, successor, length, of.Room, l.owner, of.Fence)
+	_, err := l.db.ExecContext(ctx, `UPDATE room_leases SET owner = '', fence = fence + 1, until = now()
+		WHERE room = ? AND owner = ? AND fence = ?`, of.Room, l.owner, of.Fence)
 	if err != nil {
 		return fmt.Errorf("giving up the lease of %s: %w", of.Room, err)
 	}
@@ -319,15 +314,12 @@ func (l *Leases) Turn(ctx context.Context, what string, every time.Duration) (un
 	return until, nil
 }
 
-// CheckFence has a transaction fail with [ErrFenced] unless owner has the lease of the room with this
-// fence, and lets nobody else take it before the transaction has ended. It takes no round trip of its
-// own: the error may be that of a later statement, or of the commit, which [IsFenced] recognizes. A
-// transaction that checks more than one room may do so in any order.
+// CheckFence has a transaction fail unless owner has the lease of the room with this fence, and lets nobody
+// else take it before the transaction has ended. It takes no round trip of its own: the error, which
+// [IsFenced] recognizes, may be that of a later statement, or of the commit. A transaction that checks more
+// than one room may do so in any order.
 func CheckFence(ctx context.Context, tx *sql.Tx, room, owner string, fence int64) error {
 	_, err := tx.ExecContext(ctx, "SELECT check_fence(?, ?, ?)", room, owner, fence)
-	if IsFenced(err) {
-		return fmt.Errorf("%s: %w", room, ErrFenced)
-	}
 	return err
 }
 
@@ -337,22 +329,5 @@ func IsFenced(err error) bool {
 		error
 		SQLState() string
 	}](err)
-	return is && e.SQLState() == fenced || errors.Is(err, ErrFenced)
-}
-
-// Fences are what an outlet has seen: the highest fence of each room. It is not safe for concurrent
-// use, and its zero value has seen none.
-type Fences struct{ highest map[string]int64 }
-
-// Admit reports whether the owner with this fence may be heard in the room: nobody with a higher one was
-// admitted before.
-func (f *Fences) Admit(room string, fence int64) bool {
-	if fence < f.highest[room] {
-		return false
-	}
-	if f.highest == nil {
-		f.highest = make(map[string]int64)
-	}
-	f.highest[room] = fence
-	return true
+	return is && e.SQLState() == fenced
 }

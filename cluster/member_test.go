@@ -120,8 +120,8 @@ func (b *table) perform(text string, args []driver.NamedValue) (found [][]driver
 			}
 		}
 	case strings.HasPrefix(text, "UPDATE"):
-		if r := b.rows[arg(2).(string)]; r.owner == arg(3) && r.fence == arg(4) {
-			b.rows[arg(2).(string)] = row{arg(0).(string), r.fence + 1, end(1)}
+		if r := b.rows[arg(0).(string)]; r.owner == arg(1) && r.fence == arg(2) {
+			b.rows[arg(0).(string)] = row{"", r.fence + 1, b.now()}
 		}
 	}
 	return found
