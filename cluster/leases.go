@@ -183,22 +183,16 @@ func (l *Leases) Renew(ctx context.Context) error {
 		return err
 	}
 	sent := time.Now()
-	rows, err := l.db.QueryContext(ctx, `UPDATE room_leases AS l SET until = now() + make_interval(secs => ?)
+	var answer string
+	err = l.db.QueryRowContext(ctx, `WITH renewed AS (UPDATE room_leases AS l SET until = now() + make_interval(secs => ?)
 		FROM json_to_recordset(?::json) AS h(room text, fence bigint)
-		WHERE l.room = h.room AND l.fence = h.fence AND l.owner = ? RETURNING l.room`, TTL.Seconds(), string(list), l.owner)
-	if err != nil {
-		return fmt.Errorf("renewing %d leases: %w", len(held), err)
-	}
-	defer rows.Close()
+		WHERE l.room = h.room AND l.fence = h.fence AND l.owner = ? RETURNING l.room)
+		SELECT coalesce(json_object_agg(room, true), '{}')::text FROM renewed`, TTL.Seconds(), string(list), l.owner).Scan(&answer)
 	renewed := make(map[string]bool)
-	for rows.Next() {
-		var room string
-		if err := rows.Scan(&room); err != nil {
-			return err
-		}
-		renewed[room] = true
+	if err == nil {
+		err = json.Unmarshal([]byte(answer), &renewed)
 	}
-	if err := rows.Err(); err != nil {
+	if err != nil {
 		return fmt.Errorf("renewing %d leases: %w", len(held), err)
 	}
 	l.mu.Lock()
@@ -259,20 +253,13 @@ func (l *Leases) SetDrain(ctx context.Context, name string, drains bool) error {
 }
 
 // Drains returns the names of the members that are to drain, in their order.
-func (l *Leases) Drains(ctx context.Context) (names []string, err error) {
-	rows, err := l.db.QueryContext(ctx, "SELECT name FROM cluster_drains ORDER BY name")
+func (l *Leases) Drains(ctx context.Context) ([]string, error) {
+	var names string
+	err := l.db.QueryRowContext(ctx, "SELECT coalesce(string_agg(name, ' ' ORDER BY name), '') FROM cluster_drains").Scan(&names)
 	if err != nil {
 		return nil, fmt.Errorf("reading who drains: %w", err)
 	}
-	defer rows.Close()
-	for rows.Next() {
-		var name string
-		if err := rows.Scan(&name); err != nil {
-			return nil, err
-		}
-		names = append(names, name)
-	}
-	return names, rows.Err()
+	return strings.Fields(names), nil
 }
 
 // Highest returns the highest number that any member has ever given for something, so that all use the same.

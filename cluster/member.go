@@ -203,21 +203,17 @@ func (m *Member) own(status Status, now time.Time) Heartbeat {
 	return b
 }
 
-// encode returns the next beat.
-func (m *Member) encode(status Status) []byte {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.number++
-	data, err := json.Marshal(m.own(status, time.Now()))
-	if err != nil {
-		panic("cluster: a beat cannot be encoded: " + err.Error())
-	}
-	return data
-}
-
 // beat tells the others how this member is.
 func (m *Member) beat(status Status) {
-	if err := m.Bus.Publish(HeartbeatSubject(m.name()), m.encode(status)); err != nil {
+	m.mu.Lock()
+	m.number++
+	own := m.own(status, time.Now())
+	m.mu.Unlock()
+	data, err := json.Marshal(own)
+	if err == nil {
+		err = m.Bus.Publish(HeartbeatSubject(m.name()), data)
+	}
+	if err != nil {
 		m.Log.Warn("the other members do not hear of this one", "err", err)
 	}
 }

@@ -171,21 +171,18 @@ func (c *Connector) connect(ctx context.Context) (driver.Conn, error) {
 // noticed is ended first, so that nothing is committed there any more.
 func lock(ctx context.Context, c *pgconn.PgConn, share bool) error {
 	take := fmt.Sprintf("SELECT pg_try_advisory_lock(%d)", lockKey)
+	if share {
+		take = fmt.Sprintf("SELECT pg_try_advisory_lock_shared(%d)", lockKey)
+	}
 	const end = `SELECT pg_terminate_backend(a.pid, 5000) FROM pg_locks l JOIN pg_stat_activity a ON a.pid = l.pid
 		WHERE l.locktype = 'advisory' AND a.datname = current_database() AND a.application_name = current_setting('application_name') AND a.pid <> pg_backend_pid()`
-	if share { // the lock would be had beside it
-		take = fmt.Sprintf("SELECT pg_try_advisory_lock_shared(%d)", lockKey)
+	for range lockAttempts {
 		if ended := c.ExecParams(ctx, end, nil, nil, nil, nil).Read(); ended.Err != nil {
 			return ended.Err
 		}
-	}
-	for range lockAttempts {
 		got := c.ExecParams(ctx, take, nil, nil, nil, nil).Read()
 		if got.Err != nil || string(got.Rows[0][0]) == "t" {
 			return got.Err
-		}
-		if ended := c.ExecParams(ctx, end, nil, nil, nil, nil).Read(); ended.Err != nil {
-			return ended.Err
 		}
 		select {
 		case <-time.After(firstDelay):
