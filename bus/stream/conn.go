@@ -164,18 +164,18 @@ func (c *conn) mayWrite() bool {
 
 // offer publishes a message as soon as the bus takes it.
 func (c *conn) offer(k kind, data []byte) {
-	for !c.try(k, data) {
+	for {
+		c.mu.Lock()
+		done := c.err != nil || c.publish(k, data)
+		c.mu.Unlock()
+		if done {
+			return
+		}
 		select {
 		case <-c.over:
 		case <-time.After(again):
 		}
 	}
-}
-
-func (c *conn) try(k kind, data []byte) (done bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.err != nil || c.publish(k, data)
 }
 
 // publish publishes a message, and returns false if it must be tried again. The caller holds the lock, so
