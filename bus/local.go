@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+
+	"earshot/internal/mailbox"
 )
 
 // overhead is what a message takes in a queue besides its subject and data, roughly, so that empty
@@ -24,7 +26,7 @@ type Local struct {
 // A subscription is what one subscriber gets.
 type subscription struct {
 	pattern string
-	queue   *Queue[Message]
+	queue   *mailbox.Queue[Message]
 }
 
 // Publish implements [Bus].
@@ -42,9 +44,8 @@ func (l *Local) publish(m Message) error {
 	found, dropped := false, 0
 	for _, s := range l.subs {
 		if Matches(s.pattern, m.Subject) {
-			if found = true; !s.queue.Put(m) {
-				dropped++
-			}
+			found = true
+			dropped += s.queue.Put(m)
 		}
 	}
 	if dropped > 0 && l.Dropped != nil {
@@ -61,7 +62,7 @@ func (l *Local) Subscribe(ctx context.Context, pattern string, take func(Message
 	if err := CheckSubject(pattern, true); err != nil {
 		return nil, fmt.Errorf("subscribing: %w", err)
 	}
-	s := &subscription{pattern, NewQueue(func(m Message) int { return overhead + len(m.Subject) + len(m.Data) })}
+	s := &subscription{pattern, mailbox.New(Bound(func(m Message) int { return overhead + len(m.Subject) + len(m.Data) }))}
 	ctx, end := context.WithCancel(ctx)
 	l.mu.Lock()
 	l.subs = append(l.subs, s)

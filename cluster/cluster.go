@@ -5,8 +5,8 @@
 // the lease goes to one of them.
 //
 // A lease has a fencing number, its fence, which grows whenever the room changes hands. [CheckFence]
-// puts it into the transaction of an append, so that what an earlier owner still had in hand is refused,
-// and [Fences] is for an outlet, which lets nothing out that has an earlier number than it has seen.
+// puts it into the transaction of an append, so that what an earlier owner still had in hand is refused.
+// An outlet should let nothing out that has an earlier number than it has seen.
 //
 // Only the database's clock says when a lease ends that was not renewed. A member measures how long
 // it may rely on one by its own monotonic clock, beginning before it asked, and stops [Margin]
@@ -36,9 +36,6 @@ const (
 	// it must have fallen silent, for which an outlet needs 0.1 s; the rest is for a busy machine.
 	Margin = 500 * time.Millisecond
 )
-
-// ErrFenced says that a room has another owner by now.
-var ErrFenced = errors.New("the room has another owner by now")
 
 // A HeldError says that somebody else holds a lease.
 type HeldError struct {

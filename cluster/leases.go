@@ -183,22 +183,16 @@ func (l *Leases) Renew(ctx context.Context) error {
 		return err
 	}
 	sent := time.Now()
-	rows, err := l.db.QueryContext(ctx, `UPDATE room_leases AS l SET until = now() + make_interval(secs => ?)
+	var answer string
+	err = l.db.QueryRowContext(ctx, `WITH renewed AS (UPDATE room_leases AS l SET until = now() + make_interval(secs => ?)
 		FROM json_to_recordset(?::json) AS h(room text, fence bigint)
-		WHERE l.room = h.room AND l.fence = h.fence AND l.owner = ? RETURNING l.room`, TTL.Seconds(), string(list), l.owner)
-	if err != nil {
-		return fmt.Errorf("renewing %d leases: %w", len(held), err)
-	}
-	defer rows.Close()
+		WHERE l.room = h.room AND l.fence = h.fence AND l.owner = ? RETURNING l.room)
+		SELECT coalesce(json_object_agg(room, true), '{}')::text FROM renewed`, TTL.Seconds(), string(list), l.owner).Scan(&answer)
 	renewed := make(map[string]bool)
-	for rows.Next() {
-		var room string
-		if err := rows.Scan(&room); err != nil {
-			return err
-		}
-		renewed[room] = true
+	if err == nil {
+		err = json.Unmarshal([]byte(answer), &renewed)
 	}
-	if err := rows.Err(); err != nil {
+	if err != nil {
 		return fmt.Errorf("renewing %d leases: %w", len(held), err)
 	}
 	l.mu.Lock()
@@ -216,22 +210,17 @@ func (l *Leases) Renew(ctx context.Context) error {
 	return nil
 }
 
-// Release gives a lease up. A successor, which is another owner's ID, can acquire it at once, and
-// nobody else can for as long as a lease holds; "" lets anybody. What has its fence is refused from
+// Release gives a lease up, so that anybody can acquire it at once. What has its fence is refused from
 // now on. Releasing a lease that was lost does nothing.
-func (l *Leases) Release(ctx context.Context, of *Lease, successor string) error {
+func (l *Leases) Release(ctx context.Context, of *Lease) error {
 	l.mu.Lock()
 	held := l.end(of)
 	l.mu.Unlock()
 	if !held {
 		return nil
 	}
-	length := TTL.Seconds()
-	if successor == "" {
-		length = 0
-	}
-	_, err := l.db.ExecContext(ctx, `UPDATE room_leases SET owner = ?, fence = fence + 1, until = now() + make_interval(secs => ?)
-		WHERE room = ? AND owner = ? AND fence = ?`, successor, length, of.Room, l.owner, of.Fence)
+	_, err := l.db.ExecContext(ctx, `UPDATE room_leases SET owner = '', fence = fence + 1, until = now()
+		WHERE room = ? AND owner = ? AND fence = ?`, of.Room, l.owner, of.Fence)
 	if err != nil {
 		return fmt.Errorf("giving up the lease of %s: %w", of.Room, err)
 	}
@@ -264,20 +253,13 @@ func (l *Leases) SetDrain(ctx context.Context, name string, drains bool) error {
 }
 
 // Drains returns the names of the members that are to drain, in their order.
-func (l *Leases) Drains(ctx context.Context) (names []string, err error) {
-	rows, err := l.db.QueryContext(ctx, "SELECT name FROM cluster_drains ORDER BY name")
+func (l *Leases) Drains(ctx context.Context) ([]string, error) {
+	var names string
+	err := l.db.QueryRowContext(ctx, "SELECT coalesce(string_agg(name, ' ' ORDER BY name), '') FROM cluster_drains").Scan(&names)
 	if err != nil {
 		return nil, fmt.Errorf("reading who drains: %w", err)
 	}
-	defer rows.Close()
-	for rows.Next() {
-		var name string
-		if err := rows.Scan(&name); err != nil {
-			return nil, err
-		}
-		names = append(names, name)
-	}
-	return names, rows.Err()
+	return strings.Fields(names), nil
 }
 
 // Highest returns the highest number that any member has ever given for something, so that all use the same.
@@ -319,15 +301,12 @@ func (l *Leases) Turn(ctx context.Context, what string, every time.Duration) (un
 	return until, nil
 }
 
-// CheckFence has a transaction fail with [ErrFenced] unless owner has the lease of the room with this
-// fence, and lets nobody else take it before the transaction has ended. It takes no round trip of its
-// own: the error may be that of a later statement, or of the commit, which [IsFenced] recognizes. A
-// transaction that checks more than one room may do so in any order.
+// CheckFence has a transaction fail unless owner has the lease of the room with this fence, and lets nobody
+// else take it before the transaction has ended. It takes no round trip of its own: the error, which
+// [IsFenced] recognizes, may be that of a later statement, or of the commit. A transaction that checks more
+// than one room may do so in any order.
 func CheckFence(ctx context.Context, tx *sql.Tx, room, owner string, fence int64) error {
 	_, err := tx.ExecContext(ctx, "SELECT check_fence(?, ?, ?)", room, owner, fence)
-	if IsFenced(err) {
-		return fmt.Errorf("%s: %w", room, ErrFenced)
-	}
 	return err
 }
 
@@ -337,22 +316,5 @@ func IsFenced(err error) bool {
 		error
 		SQLState() string
 	}](err)
-	return is && e.SQLState() == fenced || errors.Is(err, ErrFenced)
-}
-
-// Fences are what an outlet has seen: the highest fence of each room. It is not safe for concurrent
-// use, and its zero value has seen none.
-type Fences struct{ highest map[string]int64 }
-
-// Admit reports whether the owner with this fence may be heard in the room: nobody with a higher one was
-// admitted before.
-func (f *Fences) Admit(room string, fence int64) bool {
-	if fence < f.highest[room] {
-		return false
-	}
-	if f.highest == nil {
-		f.highest = make(map[string]int64)
-	}
-	f.highest[room] = fence
-	return true
+	return is && e.SQLState() == fenced
 }

@@ -73,9 +73,8 @@ type Member struct {
 	echoed  time.Time            // when what this member says last came back
 	twin    time.Time            // when another member with its name was last heard of
 	drains  []string             // the names of members that are to drain
-	owned   map[string]time.Time // when another member last said that it had a room, or had given it away
+	owned   map[string]time.Time // when another member last said that it had a room
 	serving map[string]*service
-	given   map[string]grant
 	retry   map[string]time.Time // when a room may be free that somebody else held
 	changed bool                 // since the last beat
 	wake    chan struct{}
@@ -89,21 +88,15 @@ type service struct {
 	end   context.CancelCauseFunc
 	asked bool // for by Take: it is not placed
 	ends  bool
-	to    string // who gets the room
 }
 
 // errNotRunning says that a member cannot take a room.
 var errNotRunning = errors.New("cluster: this member takes no rooms: it is not running, or ending")
 
-type grant struct {
-	Grant
-	at time.Time
-}
-
 // Run serves rooms until ctx ends, and then gives them up.
 func (m *Member) Run(ctx context.Context) error {
 	m.mu.Lock()
-	m.serving, m.given, m.retry, m.wake = make(map[string]*service), make(map[string]grant), make(map[string]time.Time), make(chan struct{}, 1)
+	m.serving, m.retry, m.wake = make(map[string]*service), make(map[string]time.Time), make(chan struct{}, 1)
 	m.begin, m.owned = func(l *Lease, asked bool) { m.serve(ctx, l, asked) }, make(map[string]time.Time)
 	if m.began.IsZero() {
 		m.began = time.Now()
@@ -165,18 +158,16 @@ func (m *Member) hear(msg bus.Message) {
 	if b.Name() == m.name() && now.Sub(m.began) >= TTL { // or it may be the last words of an earlier process
 		m.twin = now
 	}
+	moves := b.Drains || len(b.Rooms) != len(m.view.members[b.ID].beat.Rooms)
 	changed := m.view.Step(now, &b)
 	for room := range b.Rooms {
-		m.owned[room] = now
-	}
-	for room := range b.Given {
 		m.owned[room] = now
 	}
 	m.mu.Unlock()
 	if changed {
 		m.Log.Info("a member came or went", "member", b.Name())
 	}
-	if len(b.Given) > 0 || b.Drains { // there may be something to take
+	if moves { // there may be something to take
 		m.poke()
 	}
 }
@@ -201,7 +192,7 @@ func (m *Member) own(status Status, now time.Time) Heartbeat {
 	if !(status.Load >= 0 && status.Load <= 1) {
 		status.Load = 1
 	}
-	b := Heartbeat{ID: m.Leases.owner, Number: m.number, Build: m.Build, Load: status.Load, Senses: status.Senses, Rooms: make(map[string]Tenure), Given: make(map[string]Grant)}
+	b := Heartbeat{ID: m.Leases.owner, Number: m.number, Build: m.Build, Load: status.Load, Senses: status.Senses, Rooms: make(map[string]Tenure)}
 	if !m.began.IsZero() {
 		b.Age = int(now.Sub(m.began) / time.Second)
 	}
@@ -209,27 +200,20 @@ func (m *Member) own(status Status, now time.Time) Heartbeat {
 	for room, s := range m.serving {
 		b.Rooms[room] = Tenure{s.lease.Fence, int(now.Sub(s.lease.since) / time.Second)}
 	}
-	for room, g := range m.given {
-		b.Given[room] = g.Grant
-	}
 	return b
-}
-
-// encode returns the next beat.
-func (m *Member) encode(status Status) []byte {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.number++
-	data, err := json.Marshal(m.own(status, time.Now()))
-	if err != nil {
-		panic("cluster: a beat cannot be encoded: " + err.Error())
-	}
-	return data
 }
 
 // beat tells the others how this member is.
 func (m *Member) beat(status Status) {
-	if err := m.Bus.Publish(HeartbeatSubject(m.name()), m.encode(status)); err != nil {
+	m.mu.Lock()
+	m.number++
+	own := m.own(status, time.Now())
+	m.mu.Unlock()
+	data, err := json.Marshal(own)
+	if err == nil {
+		err = m.Bus.Publish(HeartbeatSubject(m.name()), data)
+	}
+	if err != nil {
 		m.Log.Warn("the other members do not hear of this one", "err", err)
 	}
 }
@@ -347,9 +331,6 @@ func (m *Member) Owner(room string) (id string, here bool) {
 		if fence := b.Rooms[room].Fence; fence > highest {
 			id, highest = b.ID, fence
 		}
-		if b.Given[room].Fence > highest { // until its new owner says that it has it
-			id, highest = "", b.Given[room].Fence
-		}
 	}
 	return id, false
 }
@@ -389,46 +370,32 @@ func (m *Member) decide(status Status, now time.Time) (take []string) {
 	defer m.mu.Unlock()
 	m.view.Step(now, nil)
 	own := m.own(status, now)
-	members := append(m.view.Present(), own)
-	for _, b := range members {
-		for room, g := range b.Given {
-			if g.To == own.ID && m.serving[room] == nil && !own.Drains {
-				take = append(take, room)
-			}
-		}
-	}
-	slices.Sort(take)
 	ending := 0
 	for room, s := range m.serving {
 		if !s.asked && !slices.Contains(status.Rooms, room) {
-			m.end(s, "")
+			s.hand()
 		}
 		if s.ends {
 			ending++
 		}
 	}
 	maps.DeleteFunc(m.owned, func(_ string, last time.Time) bool { return now.Sub(last) >= Stay })
-	for room, g := range m.given {
-		if now.Sub(g.at) >= TTL {
-			delete(m.given, room)
-		}
-	}
-	for _, move := range Place(members, status.Rooms) {
+	for _, move := range Place(append(m.view.Present(), own), status.Rooms) {
 		s := m.serving[move.Room]
 		switch {
 		case s != nil && !s.ends && move.To != own.ID && ending < maxHandovers:
-			m.end(s, move.To)
+			s.hand()
 			ending++
 		case s == nil && move.From == "" && move.To == own.ID && !now.Before(m.retry[move.Room]):
 			take = append(take, move.Room)
 		}
 	}
-	return slices.Compact(take)
+	return take
 }
 
-// end has a room come to its end and go to another member. m.mu must be held.
-func (m *Member) end(s *service, to string) {
-	s.ends, s.to = true, to
+// hand has a room come to its end, for another member to take. The mutex of the member must be held.
+func (s *service) hand() {
+	s.ends = true
 	s.end(ErrHandover)
 }
 
@@ -455,19 +422,12 @@ func (m *Member) serve(ctx context.Context, lease *Lease, asked bool) {
 		watching.Wait()
 		bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), Every)
 		defer cancel()
-		m.mu.Lock()
-		to := s.to
-		m.mu.Unlock()
-		valid := lease.Valid()
-		if err := m.Leases.Release(bounded, lease, to); err != nil {
+		if err := m.Leases.Release(bounded, lease); err != nil {
 			m.Log.Warn("a room could not be given up; its lease ends by itself", "err", err)
 		}
 		m.mu.Lock()
 		defer m.mu.Unlock()
 		delete(m.serving, lease.Room)
 		m.changed = true
-		if valid && to != "" {
-			m.given[lease.Room] = grant{Grant{to, lease.Fence + 1}, time.Now()}
-		}
 	})
 }

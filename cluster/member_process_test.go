@@ -204,7 +204,6 @@ type arena struct {
 	waiting  map[string]chan string
 	records  []history.Record
 	voices   map[string]history.Record
-	fences   cluster.Fences
 	done     map[string]int // how many events of a room are acknowledged
 	refused  int            // events
 	late     int            // pieces of voices that the outlet did not let out
@@ -316,7 +315,7 @@ func (a *arena) read(p *process, out io.Reader) {
 // hear is the outlet of all rooms. a.mu must be held.
 func (a *arena) hear(m message) {
 	last, now := a.voices[m.Room], a.at()
-	if !a.fences.Admit(m.Room, m.Fence) {
+	if m.Fence < last.Fence {
 		a.late++
 		return
 	}

@@ -33,11 +33,6 @@ func Place(members []Heartbeat, rooms []string) []Move {
 				p.owner[room], tenures[room] = m.ID, tenure
 			}
 		}
-		for room, given := range m.Given {
-			if given.Fence > tenures[room].Fence {
-				p.owner[room], tenures[room] = given.To, Tenure{Fence: given.Fence}
-			}
-		}
 		if !m.Drains {
 			p.fit = append(p.fit, m)
 		}

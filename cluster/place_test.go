@@ -169,8 +169,6 @@ func TestPlaceDetails(t *testing.T) {
 		{"its senses moved just now", []cluster.Heartbeat{{ID: "a.1", Rooms: map[string]cluster.Tenure{"attic": {Fence: 1, Seconds: 29}, "parlour": old(1)}}, {ID: "b.1", Senses: map[string]int{"attic": 1}}}, "parlour: a.1 → b.1"},
 		{"drains", []cluster.Heartbeat{{ID: "a.1", Drains: true, Rooms: map[string]cluster.Tenure{"attic": {Fence: 1}, "parlour": old(1)}}, {ID: "b.1"}}, "attic: a.1 → b.1, parlour: a.1 → b.1"},
 		{"two say that they have it", []cluster.Heartbeat{{ID: "a.1", Rooms: map[string]cluster.Tenure{"attic": old(7)}}, {ID: "b.1", Rooms: map[string]cluster.Tenure{"attic": old(6), "parlour": old(1)}}}, ""},
-		{"given away", []cluster.Heartbeat{{ID: "a.1", Given: map[string]cluster.Grant{"attic": {To: "b.1", Fence: 2}}, Rooms: map[string]cluster.Tenure{"parlour": old(1)}}, {ID: "b.1", Load: 0.5}, {ID: "c.1"}}, ""},
-		{"given away and lost", []cluster.Heartbeat{{ID: "a.1", Given: map[string]cluster.Grant{"attic": {To: "b.1", Fence: 2}}, Rooms: map[string]cluster.Tenure{"parlour": old(1)}}, {ID: "c.1", Rooms: map[string]cluster.Tenure{"attic": old(3)}}}, ""},
 	} {
 		var all []string
 		for _, m := range cluster.Place(tt.members, []string{"parlour", "attic"}) {

@@ -34,19 +34,12 @@ type Heartbeat struct {
 	Drains bool              `json:"drains,omitempty"` // it takes no rooms, and gives away what it has
 	Senses map[string]int    `json:"senses,omitempty"` // how many of a room's senses and outlets are at this member
 	Rooms  map[string]Tenure `json:"rooms,omitempty"`  // whose leases it has
-	Given  map[string]Grant  `json:"given,omitempty"`  // the leases that it has given to others lately
 }
 
 // A Tenure is a member's lease of a room.
 type Tenure struct {
 	Fence   int64 `json:"fence"`
 	Seconds int   `json:"seconds"` // since it took it
-}
-
-// A Grant is a lease that was given to a successor.
-type Grant struct {
-	To    string `json:"to"` // an ID
-	Fence int64  `json:"fence"`
 }
 
 // Name returns the name of the member.
@@ -69,7 +62,7 @@ func ParseHeartbeat(subject string, data []byte) (b Heartbeat, err error) {
 		return b, fmt.Errorf("a beat of %s came under the subject of somebody else", name)
 	case b.Age < 0 || b.Load < 0 || b.Load > 1:
 		return b, fmt.Errorf("the age of %s is negative, or its load not between 0 and 1", name)
-	case len(b.Senses) > maxRooms || len(b.Rooms) > maxRooms || len(b.Given) > maxRooms || len(b.Build) > maxName:
+	case len(b.Senses) > maxRooms || len(b.Rooms) > maxRooms || len(b.Build) > maxName:
 		return b, fmt.Errorf("the beat of %s is too long", name)
 	}
 	for room, n := range b.Senses {
@@ -77,9 +70,6 @@ func ParseHeartbeat(subject string, data []byte) (b Heartbeat, err error) {
 	}
 	for room, t := range b.Rooms {
 		err = cmp.Or(err, checkRoom(room, t.Fence > 0 && t.Seconds >= 0))
-	}
-	for room, g := range b.Given {
-		err = cmp.Or(err, checkRoom(room, g.Fence > 0 && CheckID(g.To) == nil))
 	}
 	return b, err
 }

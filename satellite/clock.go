@@ -43,9 +43,3 @@ func (c *Clock) Offset() (offset, within time.Duration, ok bool) {
 	s, ok := c.best()
 	return s.offset, s.trip / 2, ok
 }
-
-// Ours returns a time of the other clock as one of ours.
-func (c *Clock) Ours(at time.Time) time.Time {
-	offset, _, _ := c.Offset()
-	return at.Add(-offset)
-}

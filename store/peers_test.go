@@ -135,7 +135,7 @@ func TestFence(t *testing.T) {
 	ours, theirs := share(t, url, "ours", "here", "lost"), share(t, url, "theirs", "there")
 	for _, held := range ours.leases.Held() {
 		if held.Room == "lost" {
-			must(t, ours.leases.Release(t.Context(), held, ""))
+			must(t, ours.leases.Release(t.Context(), held))
 		}
 	}
 	_, err := theirs.leases.Acquire(t.Context(), "lost")

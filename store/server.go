@@ -127,10 +127,8 @@ func (s *Store) wasKept(ctx context.Context, id earshot.EventID, why error) (is 
 		if err == nil {
 			return is, why
 		}
-		wait := time.NewTimer(askAgain)
-		defer wait.Stop()
 		select {
-		case <-wait.C:
+		case <-time.After(askAgain):
 		case <-ctx.Done():
 			return false, fmt.Errorf("%w: %w", ErrInDoubt, context.Cause(ctx))
 		case <-s.write.quit:

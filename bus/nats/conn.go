@@ -21,7 +21,6 @@ type Conn struct {
 	control, sound *lane
 	end            context.CancelFunc // of dialling, and of what it has dialled
 	parts          sync.WaitGroup
-	refused        atomic.Int64
 	change         mailbox.Notifier
 
 	mu       sync.Mutex
@@ -33,7 +32,7 @@ type Conn struct {
 type lane struct {
 	nc   *nats.Conn
 	up   atomic.Bool
-	out  *bus.Queue[*nats.Msg]
+	out  *mailbox.Queue[*nats.Msg]
 	conn *Conn
 }
 
@@ -62,7 +61,7 @@ func Connect(ctx context.Context, cfg Config) (*Conn, error) {
 }
 
 func newLane(c *Conn) *lane {
-	return &lane{conn: c, out: bus.NewQueue(func(m *nats.Msg) int { return overhead + len(m.Subject) + len(m.Data) })}
+	return &lane{conn: c, out: mailbox.New(bus.Bound(func(m *nats.Msg) int { return overhead + len(m.Subject) + len(m.Data) }))}
 }
 
 // connect connects the lane. The connection ends with life at the latest.
@@ -92,7 +91,6 @@ func (l *lane) connect(life context.Context) error {
 	o.AsyncErrorCB = func(_ *nats.Conn, _ *nats.Subscription, err error) {
 		switch {
 		case errors.Is(err, nats.ErrPermissionViolation):
-			c.refused.Add(1)
 			c.problem(refusal(err))
 		case errors.Is(err, nats.ErrAuthorization), errors.Is(err, nats.ErrAuthRevoked):
 			c.problem(c.cfg.explain(err))
@@ -151,9 +149,6 @@ func (c *Conn) drop(n int) {
 	}
 }
 
-// Refused returns how many messages and subscriptions the server has refused.
-func (c *Conn) Refused() int64 { return c.refused.Load() }
-
 // Close ends the connection, after what was published before, if the server takes that within a second.
 // No subscription calls anybody any more once it has returned, if it was stopped.
 func (c *Conn) Close() {
@@ -200,7 +195,7 @@ func (c *Conn) publish(subject, reply string, data []byte) error {
 	switch {
 	case c.closed:
 		return bus.ErrClosed
-	case !l.up.Load(), !l.out.Put(m):
+	case !l.up.Load(), l.out.Put(m) > 0:
 		return bus.ErrFull
 	}
 	return nil
@@ -213,16 +208,17 @@ func (c *Conn) Subscribe(ctx context.Context, pattern string, take func(bus.Mess
 	}
 	l := c.lane(pattern)
 	s := &subscription{conn: c, take: take}
-	sub, err := l.nc.Subscribe(pattern, func(m *nats.Msg) {
+	s.mu.Lock() // until it has sub
+	s.sub, err = l.nc.Subscribe(pattern, func(m *nats.Msg) {
 		if ctx.Err() == nil {
 			s.deliver(m)
 		}
 	})
+	s.mu.Unlock()
 	if err != nil {
 		return nil, translate(err)
 	}
-	s.sub.Store(sub)
-	err = sub.SetPendingLimits(mostMessages, bus.MaxPending)
+	err = s.sub.SetPendingLimits(mostMessages, bus.MaxPending)
 	ended := context.AfterFunc(ctx, s.end)
 	stop = func() {
 		ended()
@@ -316,7 +312,7 @@ func (c *Conn) Connected() (bool, <-chan struct{}) {
 type subscription struct {
 	conn *Conn
 	take func(bus.Message)
-	sub  atomic.Pointer[nats.Subscription]
+	sub  *nats.Subscription
 
 	mu      sync.Mutex // held while take runs
 	ended   bool
@@ -344,11 +340,9 @@ func (s *subscription) deliver(m *nats.Msg) {
 
 // count tells how many messages were dropped since it last did.
 func (s *subscription) count() {
-	if sub := s.sub.Load(); sub != nil {
-		if all, err := sub.Dropped(); err == nil {
-			s.conn.drop(all - s.dropped)
-			s.dropped = all
-		}
+	if all, err := s.sub.Dropped(); err == nil {
+		s.conn.drop(all - s.dropped)
+		s.dropped = all
 	}
 }
 
@@ -359,6 +353,6 @@ func (s *subscription) end() {
 	if !s.ended {
 		s.ended = true
 		s.count()
-		s.conn.unsubscribe(s.sub.Load())
+		s.conn.unsubscribe(s.sub)
 	}
 }

@@ -29,7 +29,7 @@ func pair(t *testing.T, names ...string) (s *natstest.Server, users []natsserver
 }
 
 // TestRights: a satellite can publish and read what is its own, and nothing else; what is refused is
-// told once, and counted.
+// told once.
 func TestRights(t *testing.T) {
 	s, _, seeds := pair(t, "kitchen", "bath")
 	problems := make(chan error, 1000)
@@ -39,7 +39,6 @@ func TestRights(t *testing.T) {
 	all := bustest.Subscribe(t, hub, ">")
 
 	const own, other = "earshot.satellite.kitchen.", "earshot.satellite.bath."
-	refused := int64(0)
 	for _, tt := range []struct {
 		subject string
 		allowed bool
@@ -91,9 +90,6 @@ func TestRights(t *testing.T) {
 		}
 		if tt.allowed {
 			continue
-		}
-		if refused += 2; !testkit.Poll(testkit.Patience, func() bool { return kitchen.Refused() == refused }) {
-			t.Errorf("%s: refused %d, want %d", tt.subject, kitchen.Refused(), refused)
 		}
 		if err := testkit.Receive(t, testkit.Patience, "that it is told", problems); !errors.Is(err, bus.ErrRefused) || !strings.Contains(err.Error(), tt.subject) {
 			t.Errorf("%s: told %v", tt.subject, err)

@@ -35,11 +35,11 @@ type User struct {
 
 // A Config says what the server is like.
 type Config struct {
-	Listen      string      // HOST:PORT, such as :4223; port 0 takes a free one
-	Certificate Certificate // its own, also for the other servers of a cluster
-	Hub         string      // the public nkey of those who may do everything
-	Users       []User
-	Cluster     *Cluster // nil without one
+	Listen      string      `json:"listen"` // HOST:PORT, such as :4223; port 0 takes a free one
+	Certificate Certificate `json:"-"`      // its own, also for the other servers of a cluster
+	Hub         string      `json:"hub"`    // the public nkey of those who may do everything
+	Users       []User      `json:"users"`
+	Cluster     *Cluster    `json:"cluster,omitempty"` // nil without one
 }
 
 // A Cluster is several servers that pass on to each other what is published. Whoever has one of the
@@ -61,11 +61,8 @@ const (
 
 // A Start says what the server is like. It must not be printed, since it has the private key.
 type Start struct {
-	Listen           string   `json:"listen"`
-	Certificate, Key string   // PEM
-	Hub              string   `json:"hub"`
-	Users            []User   `json:"users"`
-	Cluster          *Cluster `json:"cluster,omitempty"`
+	Config
+	PEM, Key string // of the certificate
 }
 
 // Started says where the server listens, as HOST:PORT.
@@ -119,10 +116,9 @@ func (s *Server) start(link helper.Link) {
 	s.sending.Lock()
 	defer s.sending.Unlock()
 	s.link = link
-	link.Send(SayStart, Start{
-		Listen: s.cfg.Listen, Hub: s.cfg.Hub, Users: s.users, Cluster: s.cfg.Cluster,
-		Certificate: string(s.cfg.Certificate.PEM), Key: s.cfg.Certificate.Key.Reveal(),
-	})
+	start := Start{s.cfg, string(s.cfg.Certificate.PEM), s.cfg.Certificate.Key.Reveal()}
+	start.Users = s.users
+	link.Send(SayStart, start)
 }
 
 // take takes a message of the helper.

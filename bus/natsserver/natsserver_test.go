@@ -57,7 +57,7 @@ func TestServer(t *testing.T) {
 						if err := c.Decode(&start); err != nil {
 							return err
 						}
-						heard = append(heard, fmt.Sprint(start.Listen, start.Hub, start.Certificate, start.Key, len(start.Users)))
+						heard = append(heard, fmt.Sprint(start.Listen, start.Hub, start.PEM, start.Key, len(start.Users)))
 						return s.Send(natsserver.SayStarted, natsserver.Started{Address: "here:1"})
 					case natsserver.SayUsers:
 						if err := c.Decode(&users); err != nil {

@@ -7,7 +7,7 @@ import (
 
 // FuzzParse: whatever comes, parsing ends, and what was understood is what would be sent.
 func FuzzParse(f *testing.F) {
-	for _, m := range []message{{kindData, 1, 2, []byte("x")}, {kindAlive, 1 << 63, 0, nil}, {kindAbort, 0, 0, nil}} {
+	for _, m := range []message{{kindData, 1, 2, []byte("x")}, {kindAlive, 1 << 63, 0, nil}, {kindClose, 0, 0, nil}} {
 		f.Add(m.encode())
 	}
 	f.Add([]byte(nil))

@@ -27,24 +27,21 @@ const (
 	// mostData is how many bytes of a stream one message carries.
 	mostData = 32 << 10
 
-	// window is how much may be under way in one direction, in bytes, with overhead for each message: at
-	// most what a subscriber's queue counts for one without data.
-	window   = 256 << 10
-	overhead = 512
+	// window is how many messages of data may be under way in one direction.
+	window = 24
 
 	// mostConns is how many connections a listener has at a time, and mostWaiting how many of them nobody
 	// has accepted.
 	mostConns   = 512
 	mostWaiting = 64
 
-	// alive is how often each side says that it is there. After silence without it, it is not.
+	// alive is how often each side says that it is there, and looks whether the bus is: if twice it is not,
+	// the connection ends, as it does after silence.
 	alive   = 500 * time.Millisecond
 	silence = 3 * time.Second
 
-	// moment is how long the bus may be away before a connection ends, and again how long to wait before
-	// a message is offered again that the bus did not take.
-	moment = 500 * time.Millisecond
-	again  = 5 * time.Millisecond
+	// again is how long to wait before a message is offered again that the bus did not take.
+	again = 5 * time.Millisecond
 )
 
 var (
@@ -55,11 +52,8 @@ var (
 	errPeer   = errors.New("the peer has closed the connection")
 )
 
-// The answers to whoever dials.
-const (
-	accepted = "1"
-	refused  = "0"
-)
+// accepted is the answer to whoever has dialled; any other is that there is no room.
+const accepted = "1"
 
 // An addr is the subject of an end of a connection.
 type addr string
@@ -74,7 +68,7 @@ func Dial(ctx context.Context, b bus.Bus, subject string) (net.Conn, error) {
 	ctx, done := context.WithTimeoutCause(ctx, silence, errSilent)
 	defer done()
 	name := rand.Text()
-	c := newConn(b, subject+"."+name+".down", subject+"."+name+".up")
+	c := newConn(b, subject+"."+name+".down", subject+"."+name+".up", new(atomic.Int64))
 	stop, err := b.Subscribe(life, c.from, c.take)
 	if err != nil {
 		return nil, fmt.Errorf("connecting to %s: %w", subject, err)
@@ -93,11 +87,11 @@ func Dial(ctx context.Context, b bus.Bus, subject string) (net.Conn, error) {
 
 // A listener implements [net.Listener].
 type listener struct {
+	bus     bus.Bus
 	subject string
 	conns   chan *conn // that nobody has accepted
-	closed  chan struct{}
-	close   func()
-	forget  func() bool // that ctx closes it
+	end     func()
+	ended   chan struct{}
 	ignored atomic.Int64
 
 	mu    sync.Mutex
@@ -105,109 +99,72 @@ type listener struct {
 }
 
 // Listen listens at a subject until ctx ends or it is closed, which must be done in any case. What it
-// has accepted goes on. It and its connections have a method Ignored() int64, which returns how many
-// messages were ignored since they were malformed or had come before.
+// has accepted goes on. It has a method Ignored() int64, which returns how many messages it and its
+// connections have ignored since they were malformed or had come before.
 func Listen(ctx context.Context, b bus.Bus, subject string) (net.Listener, error) {
-	l := &listener{subject: subject, conns: make(chan *conn, mostWaiting), closed: make(chan struct{}), names: make(map[string]bool)}
 	life := context.WithoutCancel(ctx)
-	opening, giveUp := context.WithCancel(ctx)
-	var answering sync.WaitGroup
-	stop, err := b.Subscribe(ctx, subject, func(m bus.Message) {
-		name := string(m.Data)
-		taken, known := l.reserve(name)
-		switch {
-		case !known || m.Respond == nil:
-			l.ignored.Add(1)
-		case !taken:
-			_ = m.Respond([]byte(refused))
-		default:
-			answering.Go(func() { l.open(opening, life, b, name, m.Respond) })
-		}
-	})
+	ctx, end := context.WithCancel(ctx)
+	l := &listener{bus: b, subject: subject, conns: make(chan *conn, mostWaiting), end: end, ended: make(chan struct{}), names: make(map[string]bool)}
+	stop, err := b.Subscribe(ctx, subject, func(m bus.Message) { l.open(life, m) })
 	if err != nil {
-		giveUp()
+		end()
 		return nil, fmt.Errorf("listening at %s: %w", subject, err)
 	}
-	l.close = sync.OnceFunc(func() {
-		close(l.closed)
-		giveUp()
+	context.AfterFunc(ctx, func() {
+		defer close(l.ended)
 		stop()
-		answering.Wait()
 		close(l.conns)
 		for c := range l.conns {
 			c.Close()
 		}
 	})
-	l.forget = context.AfterFunc(ctx, l.close)
 	return l, nil
 }
 
-// reserve makes room for a connection. It reports whether there was room, and whether the name is one
-// that a connection can have.
-func (l *listener) reserve(name string) (taken, valid bool) {
-	if len(name) != 26 || strings.Trim(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567") != "" {
-		return false, false
-	}
+// open opens the listener's end of a connection, which lives longer than the listener's context. It is
+// called for one at a time.
+func (l *listener) open(life context.Context, m bus.Message) {
+	name := string(m.Data)
 	l.mu.Lock()
-	defer l.mu.Unlock()
+	again, full := l.names[name], len(l.names) == mostConns || len(l.conns) == mostWaiting
+	l.mu.Unlock()
 	switch {
-	case l.names[name]: // again
-		return false, false
-	case len(l.names) >= mostConns:
-		return false, true
-	}
-	l.names[name] = true
-	return true, true
-}
-
-func (l *listener) leave(name string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	delete(l.names, name)
-}
-
-// open opens the listener's end of a connection, which lives longer than the opening.
-func (l *listener) open(opening, life context.Context, b bus.Bus, name string, respond func([]byte) error) {
-	c := newConn(b, l.subject+"."+name+".up", l.subject+"."+name+".down")
-	stop, err := b.Subscribe(life, c.from, c.take)
-	if err != nil {
-		l.leave(name)
+	case m.Respond == nil, again, len(name) != 26, strings.Trim(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567") != "":
+		l.ignored.Add(1)
+		return
+	case full:
+		_ = m.Respond(nil)
 		return
 	}
-	c.listener = l
-	c.start(stop, func() { l.leave(name) })
-	answer := accepted
-	if opening.Err() != nil {
-		answer = refused
-	} else {
-		select {
-		case l.conns <- c:
-		default:
-			answer = refused
-		}
+	c := newConn(l.bus, l.subject+"."+name+".up", l.subject+"."+name+".down", &l.ignored)
+	stop, err := l.bus.Subscribe(life, c.from, c.take)
+	if err != nil {
+		return
 	}
-	if respond([]byte(answer)); answer == refused {
-		c.Close()
-	}
+	l.mu.Lock()
+	l.names[name] = true
+	l.mu.Unlock()
+	c.start(stop, func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		delete(l.names, name)
+	})
+	l.conns <- c
+	_ = m.Respond([]byte(accepted)) // if it finds no room, nobody comes
 }
 
 // Accept implements [net.Listener].
 func (l *listener) Accept() (net.Conn, error) {
-	select {
-	case <-l.closed:
-		return nil, net.ErrClosed
-	case c, ok := <-l.conns:
-		if !ok {
-			return nil, net.ErrClosed
-		}
+	if c, ok := <-l.conns; ok {
 		return c, nil
 	}
+	return nil, net.ErrClosed
 }
 
 // Close implements [net.Listener].
 func (l *listener) Close() error {
-	l.forget()
-	l.close()
+	l.end()
+	<-l.ended
 	return nil
 }
 
@@ -224,8 +181,7 @@ const (
 	kindData  kind = iota // bytes of the stream
 	kindAlive             // nothing, but for what is read
 	kindEnd               // no more bytes of the stream
-	kindClose             // neither, nor is anything read
-	kindAbort             // the connection has failed
+	kindClose             // neither, nor is anything read; if there was no end before, the connection has failed
 	kinds
 )
 
@@ -233,7 +189,7 @@ const (
 type message struct {
 	kind   kind
 	number uint64 // of the message
-	read   uint64 // of the bytes that came, with overhead
+	read   uint64 // how many messages of data its sender has read
 	data   []byte
 }
 

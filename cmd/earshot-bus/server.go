@@ -43,7 +43,7 @@ type server struct {
 
 // startServer starts a server. Its log goes to log.
 func startServer(start natsserver.Start, log io.Writer) (*server, error) {
-	pair, err := tls.X509KeyPair([]byte(start.Certificate), []byte(start.Key))
+	pair, err := tls.X509KeyPair([]byte(start.PEM), []byte(start.Key))
 	if err != nil {
 		return nil, errors.New("the certificate of the bus and its key do not fit")
 	}

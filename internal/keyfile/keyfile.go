@@ -1,4 +1,4 @@
-// Package keyfile reads and changes a small file that says who is let in, such as the tokens. The
+// Package keyfile reads and changes a small file that says who is let in, such as the [List] of tokens. The
 // file is the truth, and several processes may change it. One that others could have written, or
 // that is no regular file, is an error.
 package keyfile
@@ -7,14 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
-
-	"earshot/internal/atomicfile"
 )
 
 // A File is such a file. Its directory must exist.
@@ -76,71 +73,31 @@ func (f File) Stamp() (Stamp, bool) {
 	return stampOf(&is), true
 }
 
-// Read returns the content of the file. If there is no file, the error is [fs.ErrNotExist].
+// Read returns the content of the file, unless somebody else may have written it. If there is no file, the
+// error is [fs.ErrNotExist].
 func (f File) Read() ([]byte, Stamp, error) {
-	opened, err := f.open()
+	opened, err := os.OpenFile(f.Path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // do not wait for a pipe
 	if err != nil {
-		return nil, Stamp{}, err
+		return nil, Stamp{}, fmt.Errorf("reading the %s: %w", f.What, err)
 	}
 	defer opened.Close()
 	var is unix.Stat_t
 	if err := unix.Fstat(int(opened.Fd()), &is); err != nil { // before reading, so that no change is missed in between
 		return nil, Stamp{}, fmt.Errorf("reading the %s: %w", f.What, err)
 	}
+	switch {
+	case is.Mode&unix.S_IFMT != unix.S_IFREG:
+		return nil, Stamp{}, &Error{f, "are not a regular file", "move it away"}
+	case int(is.Uid) != os.Geteuid() && is.Uid != 0:
+		return nil, Stamp{}, &Error{f, "belong to another user", "move them away, and create new ones: " + f.Create}
+	case is.Mode&0o022 != 0:
+		return nil, Stamp{}, &Error{f, "can be changed by others", "chmod 600 " + f.Path + "; then " + f.Review}
+	}
 	data, err := io.ReadAll(io.LimitReader(opened, f.Most+1))
 	if err != nil {
 		return nil, Stamp{}, fmt.Errorf("reading the %s: %w", f.What, err)
 	}
 	return data, stampOf(&is), nil
-}
-
-// open opens the file, unless somebody else may have written it.
-func (f File) open() (*os.File, error) {
-	opened, err := os.OpenFile(f.Path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // do not wait for a pipe
-	if err != nil {
-		return nil, fmt.Errorf("reading the %s: %w", f.What, err)
-	}
-	info, err := opened.Stat()
-	if err == nil {
-		err = f.trust(info)
-	}
-	if err != nil {
-		opened.Close()
-		return nil, err
-	}
-	return opened, nil
-}
-
-// trust reports why a file may have been written by somebody else.
-func (f File) trust(info fs.FileInfo) error {
-	stat, ok := info.Sys().(*syscall.Stat_t)
-	switch {
-	case !info.Mode().IsRegular():
-		return &Error{f, "are not a regular file", "move it away"}
-	case !ok || int(stat.Uid) != os.Geteuid() && stat.Uid != 0:
-		return &Error{f, "belong to another user", "move them away, and create new ones: " + f.Create}
-	case info.Mode().Perm()&0o022 != 0:
-		return &Error{f, "can be changed by others", "chmod 600 " + f.Path + "; then " + f.Review}
-	}
-	return nil
-}
-
-// Change replaces the content with the result of to, which reads the file itself. No other process
-// changes it meanwhile.
-func (f File) Change(to func() ([]byte, error)) error {
-	unlock, err := f.lock()
-	if err != nil {
-		return err
-	}
-	defer unlock()
-	data, err := to()
-	if err != nil {
-		return err
-	}
-	if err := atomicfile.Write(f.Path, data); err != nil {
-		return fmt.Errorf("writing the %s: %w", f.What, err)
-	}
-	return nil
 }
 
 // lock waits until nobody else changes the file. The lock file stays, since removing it would take

@@ -2,11 +2,12 @@ package token
 
 // Parse parses the content of a file and formats it again.
 func Parse(data []byte) ([]byte, error) {
-	all, err := parse(data)
+	file := new(Store).file()
+	all, err := file.Parse(data)
 	if err != nil {
 		return nil, err
 	}
-	return format(all)
+	return file.Format(all)
 }
 
 // Most is the greatest number of tokens.

@@ -81,7 +81,7 @@ func (s *Store) Create(of earshot.ParticipantID, note string, expires time.Time)
 		return Token{}, "", errors.New("the time of expiry is in the past; give a later one")
 	}
 	secret := prefix + strings.ToLower(alphabet.EncodeToString(random(32)))
-	err := s.change(func(all []entry) ([]entry, error) {
+	err := s.file().Change(func(all []entry) ([]entry, error) {
 		if len(all) >= most {
 			return nil, fmt.Errorf("there are already %d tokens, the most possible; revoke some: earshot token revoke ID", len(all))
 		}
@@ -122,7 +122,7 @@ func (s *Store) List() ([]Token, error) {
 
 // Revoke removes a token, or returns [ErrNone].
 func (s *Store) Revoke(id string) error {
-	return s.change(func(all []entry) ([]entry, error) {
+	return s.file().Change(func(all []entry) ([]entry, error) {
 		rest := slices.DeleteFunc(all, func(e entry) bool { return e.ID == id })
 		if len(rest) == len(all) {
 			return nil, ErrNone
@@ -140,7 +140,7 @@ func (s *Store) Check(secret field.Secret) (earshot.ParticipantID, error) {
 	}
 	sum, found := sha256.Sum256([]byte(secret.Reveal())), -1
 	for i, e := range all {
-		found = subtle.ConstantTimeSelect(subtle.ConstantTimeCompare(sum[:], e.hash[:]), i, found)
+		found = subtle.ConstantTimeSelect(subtle.ConstantTimeCompare(sum[:], e.Hash[:]), i, found)
 	}
 	switch {
 	case found < 0:

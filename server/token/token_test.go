@@ -268,7 +268,7 @@ func TestThereIsABound(t *testing.T) {
 	for n := range token.Most { // each as long as possible
 		id := strings.NewReplacer("0", "a", "1", "b", "8", "x", "9", "y").Replace(fmt.Sprintf("%08d", n))
 		entries = append(entries, fmt.Sprintf(`{"id":%q,"participant":%q,"note":%q,"created":"2026-01-02T03:04:05Z","expires":"2036-01-02T03:04:05Z","sha256":"%064x"}`,
-			id, strings.Repeat("x", 256), strings.Repeat("<", 200), n))
+			id, strings.Repeat("x", 256), strings.Repeat("<", 200), n+1))
 	}
 	if err := os.WriteFile(s.Path, []byte(`{"version":1,"tokens":[`+strings.Join(entries, ",")+`]}`), 0o600); err != nil {
 		t.Fatal(err)
@@ -315,9 +315,9 @@ func TestDamaged(t *testing.T) {
 		{"null", text("null"), "version 0", "move "},
 		{"of another version", changed(`"version": 1`, `"version": 2`), "version 2", "move "},
 		{"with a key more", changed(`"version": 1`, `"version": 1, "root": true`), "not valid JSON", "move "},
-		{"no participant", changed(`"zoe"`, `""`), "token 1 is incomplete", "move "},
-		{"no hash", changed(`"sha256"`, `"note"`), "token 1 has no hash", "move "},
-		{"a short hash", changed(`"sha256": "`, `"sha256": "0`), "token 1 has no hash", "move "},
+		{"no participant", changed(`"zoe"`, `""`), "entry 1 is incomplete", "move "},
+		{"no hash", changed(`"sha256"`, `"note"`), "entry 1 is incomplete", "move "},
+		{"a short hash", changed(`"sha256": "`, `"sha256": "0`), "not valid JSON", "move "},
 		{"too large", text(strings.Repeat(" ", 2<<20)), "too large", "move "},
 		{"a folder", func(path string) error { return os.Mkdir(path, 0o700) }, "are not a regular file", "move "},
 		{"a pipe", func(path string) error { return unix.Mkfifo(path, 0o600) }, "are not a regular file", "move "},
@@ -366,7 +366,7 @@ func TestNoPlace(t *testing.T) {
 // FuzzParse: whatever a file contains, tokens that are read from it are complete, and do not change
 // when they are written again.
 func FuzzParse(f *testing.F) {
-	entry := `{"id":"abcdefgh","participant":"ann","created":"2026-01-02T03:04:05Z","sha256":"` + strings.Repeat("0", 64) + `"}`
+	entry := `{"id":"abcdefgh","participant":"ann","created":"2026-01-02T03:04:05Z","sha256":"` + strings.Repeat("5", 64) + `"}`
 	for _, seed := range []string{
 		"", "null", "{}", `{"version":1}`, `{"version":1,"tokens":[` + entry + `]}`, `{"version":1,"tokens":[` + entry + "," + entry + `]}`,
 		`{"version":1,"tokens":[{"id":"abcdefgh","participant":"\u0000","created":"0001-01-01T00:00:00Z","sha256":""}]}`, "[[[[",

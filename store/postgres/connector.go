@@ -42,7 +42,7 @@ type Connector struct {
 	Name string // of the database and its hosts, without the password
 
 	config  *pgconn.Config
-	lock    lockMode
+	lock    string      // the function that takes the lock of the database; empty if it is not taken
 	reached atomic.Bool // there was a connection
 }
 
@@ -72,15 +72,6 @@ func NewConnector(url string) (*Connector, error) {
 	return &Connector{Name: fmt.Sprintf("the database %s on %s", config.Database, strings.Join(hosts, ", ")), config: config}, nil
 }
 
-// A lockMode says how a connection has the lock of the database.
-type lockMode int
-
-const (
-	unlocked lockMode = iota
-	exclusive
-	shared // with others that have it so
-)
-
 // OpenReaders returns the database for at most as many connections.
 func (c *Connector) OpenReaders(connections int) *sql.DB {
 	db := sql.OpenDB(c)
@@ -92,9 +83,9 @@ func (c *Connector) OpenReaders(connections int) *sql.DB {
 // OpenWriter returns the database for the one connection that writes. It has the lock of the database,
 // so that whoever can write owns it, unless several daemons share it.
 func (c *Connector) OpenWriter(share bool) *sql.DB {
-	w := &Connector{Name: c.Name, config: c.config, lock: exclusive}
+	w := &Connector{Name: c.Name, config: c.config, lock: "pg_try_advisory_lock"}
 	if share {
-		w.lock = shared
+		w.lock = "pg_try_advisory_lock_shared"
 	}
 	return w.OpenReaders(1)
 }
@@ -156,8 +147,8 @@ func (c *Connector) connect(ctx context.Context) (driver.Conn, error) {
 		return nil, explain(ctx, err, true)
 	}
 	made := &conn{pg: found, ctx: context.WithoutCancel(ctx), kept: map[string][]*statement{}}
-	if c.lock != unlocked {
-		if err := lock(ctx, found, c.lock == shared); err != nil {
+	if c.lock != "" {
+		if err := lock(ctx, found, c.lock); err != nil {
 			if !errors.Is(err, ErrOwned) {
 				err = explain(ctx, err, true)
 			}
@@ -167,25 +158,19 @@ func (c *Connector) connect(ctx context.Context) (driver.Conn, error) {
 	return made, nil
 }
 
-// lock takes the lock of the database. A session of the same daemon whose end the server has not
+// lock takes the lock of the database by a function. A session of the same daemon whose end the server has not
 // noticed is ended first, so that nothing is committed there any more.
-func lock(ctx context.Context, c *pgconn.PgConn, share bool) error {
-	take := fmt.Sprintf("SELECT pg_try_advisory_lock(%d)", lockKey)
+func lock(ctx context.Context, c *pgconn.PgConn, function string) error {
+	take := fmt.Sprintf("SELECT %s(%d)", function, lockKey)
 	const end = `SELECT pg_terminate_backend(a.pid, 5000) FROM pg_locks l JOIN pg_stat_activity a ON a.pid = l.pid
 		WHERE l.locktype = 'advisory' AND a.datname = current_database() AND a.application_name = current_setting('application_name') AND a.pid <> pg_backend_pid()`
-	if share { // the lock would be had beside it
-		take = fmt.Sprintf("SELECT pg_try_advisory_lock_shared(%d)", lockKey)
+	for range lockAttempts {
 		if ended := c.ExecParams(ctx, end, nil, nil, nil, nil).Read(); ended.Err != nil {
 			return ended.Err
 		}
-	}
-	for range lockAttempts {
 		got := c.ExecParams(ctx, take, nil, nil, nil, nil).Read()
 		if got.Err != nil || string(got.Rows[0][0]) == "t" {
 			return got.Err
-		}
-		if ended := c.ExecParams(ctx, end, nil, nil, nil, nil).Read(); ended.Err != nil {
-			return ended.Err
 		}
 		select {
 		case <-time.After(firstDelay):

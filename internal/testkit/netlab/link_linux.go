@@ -119,13 +119,13 @@ func newChance(seed, way uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 
 // forward takes packets out of a node until its interface is closed.
 func (l *Lab) forward(from *node) {
 	for {
-		p := l.packet.Get().(*packet)
+		p := new(packet)
 		var err error
 		if p.size, err = from.tun.Read(p.data[:]); err != nil {
 			return
 		}
-		if w := l.route(from, p.data[:p.size]); w == nil || !w.send(p) {
-			l.packet.Put(p)
+		if w := l.route(from, p.data[:p.size]); w != nil {
+			w.send(p)
 		}
 	}
 }
@@ -143,8 +143,8 @@ func (l *Lab) route(from *node, data []byte) *way {
 	return nil
 }
 
-// send puts a packet in the queue, and reports whether it is there.
-func (w *way) send(p *packet) (ok bool) {
+// send puts a packet in the queue, unless it is lost.
+func (w *way) send(p *packet) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.count.Sent++
@@ -152,10 +152,10 @@ func (w *way) send(p *packet) (ok bool) {
 	switch {
 	case w.cut:
 		w.count.Cut++
-		return false
+		return
 	case lost:
 		w.count.Lost++
-		return false
+		return
 	}
 	p.due, p.cuts = time.Now().Add(w.condition.Delay+time.Duration(jitter)), w.cuts
 	if p.due.Before(w.last) {
@@ -164,15 +164,13 @@ func (w *way) send(p *packet) (ok bool) {
 	select {
 	case w.queue <- p:
 		w.last = p.due
-		return true
 	default:
 		w.count.Full++
-		return false
 	}
 }
 
 // deliver passes on packets that are due until ctx ends.
-func (w *way) deliver(ctx context.Context, free *sync.Pool) {
+func (w *way) deliver(ctx context.Context) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
@@ -187,7 +185,6 @@ func (w *way) deliver(ctx context.Context, free *sync.Pool) {
 				}
 			}
 			w.arrive(p)
-			free.Put(p)
 		case <-ctx.Done():
 			return
 		}

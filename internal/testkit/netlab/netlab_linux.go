@@ -11,7 +11,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"net/netip"
 	"os"
 	"os/exec"
@@ -40,7 +39,6 @@ type Lab struct {
 	t      testing.TB
 	nodes  []*node
 	byName map[string]*node
-	packet sync.Pool
 }
 
 // A node is one end of the network.
@@ -62,7 +60,6 @@ func New(t testing.TB, names ...string) *Lab {
 		t.Skip("NOT TESTED: networks with delay, loss and partitions are made by root alone; run the tests with sudo, as CI does")
 	}
 	l := &Lab{t: t, byName: make(map[string]*node)}
-	l.packet.New = func() any { return new(packet) }
 	ctx, stop := context.WithCancel(context.Background())
 	var running sync.WaitGroup
 	t.Cleanup(func() {
@@ -86,7 +83,7 @@ func New(t testing.TB, names ...string) *Lab {
 			var w *way
 			if from != to {
 				w = newWay(from, to)
-				running.Go(func() { w.deliver(ctx, &l.packet) })
+				running.Go(func() { w.deliver(ctx) })
 			}
 			from.to = append(from.to, w)
 		}
@@ -193,18 +190,6 @@ func (l *Lab) In(node string, f func()) {
 	if err != nil {
 		panic(fmt.Sprintf("netlab: entering %s: %v", node, err))
 	}
-}
-
-// Dial connects from a node to an address, which must be in numbers.
-func (l *Lab) Dial(ctx context.Context, node, network, address string) (conn net.Conn, err error) {
-	l.In(node, func() { conn, err = new(net.Dialer).DialContext(ctx, network, address) })
-	return conn, err
-}
-
-// Listen listens in a node, at an address such as ":0".
-func (l *Lab) Listen(node, network, address string) (listener net.Listener, err error) {
-	l.In(node, func() { listener, err = net.Listen(network, address) })
-	return listener, err
 }
 
 // Command returns a program that will run in a node, and dies with this process and with the lab. It

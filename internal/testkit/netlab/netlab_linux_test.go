@@ -9,7 +9,6 @@ import (
 	"net"
 	"os"
 	"os/exec"
-	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
@@ -69,7 +68,9 @@ func (p *port) receive() uint32 {
 
 func dial(t testing.TB, l *netlab.Lab, node, network, address string) net.Conn {
 	t.Helper()
-	c, err := l.Dial(t.Context(), node, network, address)
+	var c net.Conn
+	var err error
+	l.In(node, func() { c, err = net.Dial(network, address) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,7 +92,9 @@ func number(t testing.TB, to net.Conn, n uint32, bytes int) {
 // connect returns both ends of a connection by TCP, and how long it took to make.
 func connect(t testing.TB, l *netlab.Lab, from, to string) (near, far net.Conn, took time.Duration) {
 	t.Helper()
-	listener, err := l.Listen(to, "tcp4", ":0")
+	var listener net.Listener
+	var err error
+	l.In(to, func() { listener, err = net.Listen("tcp4", ":0") })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -294,7 +297,7 @@ func TestPairs(t *testing.T) {
 	}
 }
 
-// TestThroughput: the lab loses nothing of its own accord, and allocates nothing for each packet.
+// TestThroughput: the lab loses nothing of its own accord.
 func TestThroughput(t *testing.T) {
 	l := netlab.New(t, "hub", "kitchen")
 	link := l.Link("hub", "kitchen")
@@ -330,9 +333,7 @@ func TestThroughput(t *testing.T) {
 	near, far, _ := connect(t, l, "kitchen", "hub")
 	const size = 40 << 20
 	data := make([]byte, 64<<10)
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	packets, began := link.Count().Passed, time.Now()
+	began := time.Now()
 	written := make(chan error, 1)
 	go func() {
 		for range size / len(data) {
@@ -349,14 +350,7 @@ func TestThroughput(t *testing.T) {
 	if err := testkit.Receive(t, testkit.Patience, "all to be written", written); err != nil {
 		t.Fatal(err)
 	}
-	took := time.Since(began)
-	runtime.ReadMemStats(&after)
-	packets = link.Count().Passed - packets
-	each := float64(after.Mallocs-before.Mallocs) / float64(packets)
-	t.Logf("%.0f MB/s, %.3f allocations a packet", size/took.Seconds()/1e6, each)
-	if each > 0.7 { // with the race detector, a pool throws a quarter away, at random
-		t.Errorf("%.3f allocations a packet", each)
-	}
+	t.Logf("%.0f MB/s", size/time.Since(began).Seconds()/1e6)
 	if full() {
 		t.Errorf("the lab was full: %+v", link.Count())
 	}
