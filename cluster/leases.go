@@ -50,6 +50,7 @@ END'`
 type Leases struct {
 	db    *sql.DB
 	owner string
+	ahead atomic.Int64 // nanoseconds; see Ahead
 
 	mu   sync.Mutex
 	held map[string]*Lease // by room
@@ -183,23 +184,28 @@ func (l *Leases) Renew(ctx context.Context) error {
 		return err
 	}
 	sent := time.Now()
-	rows, err := l.db.QueryContext(ctx, `UPDATE room_leases AS l SET until = now() + make_interval(secs => ?)
+	rows, err := l.db.QueryContext(ctx, `WITH renewed AS (UPDATE room_leases AS l SET until = now() + make_interval(secs => ?)
 		FROM json_to_recordset(?::json) AS h(room text, fence bigint)
-		WHERE l.room = h.room AND l.fence = h.fence AND l.owner = ? RETURNING l.room`, TTL.Seconds(), string(list), l.owner)
+		WHERE l.room = h.room AND l.fence = h.fence AND l.owner = ? RETURNING l.room)
+		SELECT (extract(epoch FROM now()) * 1000)::bigint, coalesce(room, '') FROM (SELECT) AS one LEFT JOIN renewed ON true`, TTL.Seconds(), string(list), l.owner)
 	if err != nil {
 		return fmt.Errorf("renewing %d leases: %w", len(held), err)
 	}
 	defer rows.Close()
-	renewed := make(map[string]bool)
+	renewed, now := make(map[string]bool), int64(0)
 	for rows.Next() {
 		var room string
-		if err := rows.Scan(&room); err != nil {
+		if err := rows.Scan(&now, &room); err != nil {
 			return err
 		}
 		renewed[room] = true
 	}
 	if err := rows.Err(); err != nil {
 		return fmt.Errorf("renewing %d leases: %w", len(held), err)
+	}
+	most, least := time.UnixMilli(now).Sub(sent), time.Until(time.UnixMilli(now))
+	if is := l.Ahead(); is < least-time.Second || is > most+time.Second {
+		l.ahead.Store(int64(least + (most-least)/2))
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -215,6 +221,10 @@ func (l *Leases) Renew(ctx context.Context) error {
 	}
 	return nil
 }
+
+// Ahead returns how far the database's clock is ahead of that of this machine, when [Leases.Renew] asked it last; 0 if they
+// agree within a second.
+func (l *Leases) Ahead() time.Duration { return time.Duration(l.ahead.Load()) }
 
 // Release gives a lease up. A successor, which is another owner's ID, can acquire it at once, and
 // nobody else can for as long as a lease holds; "" lets anybody. What has its fence is refused from

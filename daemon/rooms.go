@@ -111,6 +111,7 @@ func (d *Daemon) newRoomEntry(ctx context.Context, is executive.Room, journal ro
 	var lost time.Time
 	if d.cluster != nil {
 		lost = time.Now().Add(-lostTurns)
+		past = shiftTimes(past, -d.cluster.member.Leases.Ahead())
 	}
 	return roomEntry{is: is, Room: room.New(room.Config{
 		Cameras: &d.cameras, // for the rooms of executive.sight.rooms

@@ -290,6 +290,13 @@ func TestChaos(t *testing.T) {
 		count[r.Kind]++
 	}
 	t.Logf("%v", count)
+	why := make(map[string]int)
+	for _, e := range c.journal() {
+		if d, is := e.Body.(earshot.Decision); is && d.Turn == "" {
+			why[fmt.Sprintf("%+v", d)[60:]]++
+		}
+	}
+	t.Log(why)
 	if heard := count[history.Begun]; count[history.Answered] < count[history.Acknowledged]/2 || heard < count[history.Answered]/4 {
 		t.Errorf("too little was answered, or heard: %v", count)
 	}
@@ -305,6 +312,16 @@ func TestChaos(t *testing.T) {
 	if apart := late.Sub(early) - time.Since(c.began); apart < 9*time.Minute {
 		t.Errorf("the clocks were %v apart", apart)
 	}
+}
+
+// TestClusterClocks: it is the same where each daemon has another time than the others.
+func TestClusterClocks(t *testing.T) {
+	var listen, routes []string
+	for range members {
+		listen, routes = append(listen, freeAddress(t)), append(routes, freeAddress(t))
+	}
+	ahead := []time.Duration{10 * time.Minute, -10 * time.Minute, 0}
+	newTrioAt(t, listen, routes, func(i int, p *exec.Cmd) error { return startAhead(p, ahead[i]) }, pgtest.Start(t, settings)).killsOwners(times(4, 50))
 }
 
 // checkPlanted checks that faults are found that are planted in what was seen.

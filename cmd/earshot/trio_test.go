@@ -394,9 +394,15 @@ func times(few, many int) int {
 // middle of it. Within about five seconds they are answered again, or have an answer to what they say next,
 // and nothing that was said is lost.
 func TestClusterKill(t *testing.T) {
-	c := newTrio(t, pgtest.Start(t, settings))
+	newTrio(t, pgtest.Start(t, settings)).killsOwners(times(2, 50))
+}
+
+// killsOwners kills who has the kitchen, in the middle of a reply, some times.
+func (c *trio) killsOwners(rounds int) {
+	t := c.t
+	t.Helper()
 	var acknowledged, heard []time.Duration
-	for round := range times(2, 50) {
+	for round := range rounds {
 		owner := c.owner("kitchen")
 		e := c.attaches((owner+1)%len(members), "kitchen")
 		first := e.asks("count")
