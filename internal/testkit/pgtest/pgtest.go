@@ -258,6 +258,10 @@ func (s *Server) signal(t testing.TB, signal syscall.Signal) (all []int) {
 	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil { // so that it starts no more of them
 		t.Fatal(err)
 	}
+	testkit.Await(t, testkit.Patience, "the server stands still", func() bool { // it may be starting one at this moment
+		status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+		return bytes.Contains(status, []byte("State:\tT")) || bytes.Contains(status, []byte("State:\tZ"))
+	})
 	children, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", pid, pid))
 	if err != nil {
 		t.Fatal(err)
