@@ -50,6 +50,7 @@ END'`
 type Leases struct {
 	db    *sql.DB
 	owner string
+	ahead atomic.Int64 // nanoseconds; see Ahead
 
 	mu   sync.Mutex
 	held map[string]*Lease // by room
@@ -183,17 +184,22 @@ func (l *Leases) Renew(ctx context.Context) error {
 		return err
 	}
 	sent := time.Now()
+	var now int64
 	var answer string
 	err = l.db.QueryRowContext(ctx, `WITH renewed AS (UPDATE room_leases AS l SET until = now() + make_interval(secs => ?)
 		FROM json_to_recordset(?::json) AS h(room text, fence bigint)
 		WHERE l.room = h.room AND l.fence = h.fence AND l.owner = ? RETURNING l.room)
-		SELECT coalesce(json_object_agg(room, true), '{}')::text FROM renewed`, TTL.Seconds(), string(list), l.owner).Scan(&answer)
+		SELECT (extract(epoch FROM now()) * 1000)::bigint, coalesce(json_object_agg(room, true), '{}')::text FROM renewed`, TTL.Seconds(), string(list), l.owner).Scan(&now, &answer)
 	renewed := make(map[string]bool)
 	if err == nil {
 		err = json.Unmarshal([]byte(answer), &renewed)
 	}
 	if err != nil {
 		return fmt.Errorf("renewing %d leases: %w", len(held), err)
+	}
+	most, least := time.UnixMilli(now).Sub(sent), time.Until(time.UnixMilli(now))
+	if is := l.Ahead(); is < least-time.Second || is > most+time.Second {
+		l.ahead.Store(int64(least + (most-least)/2))
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -209,6 +215,10 @@ func (l *Leases) Renew(ctx context.Context) error {
 	}
 	return nil
 }
+
+// Ahead returns how far the database's clock is ahead of that of this machine, as of the last [Leases.Renew]; 0
+// if they agree within a second.
+func (l *Leases) Ahead() time.Duration { return time.Duration(l.ahead.Load()) }
 
 // Release gives a lease up, so that anybody can acquire it at once. What has its fence is refused from
 // now on. Releasing a lease that was lost does nothing.

@@ -150,10 +150,12 @@ func (c *clusterMember) open(ctx context.Context, is executive.Room) (r roomEntr
 	return r, nil
 }
 
-// A leasedJournal is that of a room which may be another daemon's by now.
+// A leasedJournal is that of a room which may be another daemon's by now. On record, times are those of the
+// database's clock, or the next owner of the room could not tell how old something is.
 type leasedJournal struct {
 	room.Journal
 	lease *cluster.Lease
+	ahead func() time.Duration // of the database's clock
 	lost  func()
 
 	fenced func() // counts appends that were refused
@@ -165,12 +167,27 @@ func (j leasedJournal) Append(ctx context.Context, events ...earshot.Event) ([]e
 		j.fenced()
 		return nil, store.ErrFenced
 	}
-	kept, err := j.Journal.Append(ctx, events...)
+	ahead := j.ahead()
+	kept, err := j.Journal.Append(ctx, shiftTimes(events, ahead)...)
 	if errors.Is(err, store.ErrFenced) {
 		j.fenced()
 		j.lost()
 	}
-	return kept, err
+	return shiftTimes(kept, -ahead), err
+}
+
+// shiftTimes returns events that happened later by some time.
+func shiftTimes(events []earshot.Event, by time.Duration) []earshot.Event {
+	if by == 0 {
+		return events
+	}
+	events = slices.Clone(events)
+	for i, e := range events {
+		if !e.At.IsZero() {
+			events[i].At = e.At.Add(by)
+		}
+	}
+	return events
 }
 
 // serve implements [cluster.Member.Serve]: it runs a room.
@@ -192,7 +209,7 @@ func (c *clusterMember) serve(ctx context.Context, lease *cluster.Lease) {
 		err = errors.New("whoever has the desk has not made the agents yet")
 	}
 	if err == nil {
-		r, err = d.newRoomEntry(ctx, is, leasedJournal{d.store, lease, func() { end(cluster.ErrLost) }, c.Counts.Fenced})
+		r, err = d.newRoomEntry(ctx, is, leasedJournal{d.store, lease, c.Leases.Ahead, func() { end(cluster.ErrLost) }, c.Counts.Fenced})
 	}
 	if err == nil {
 		r.Run = roomset.NewRun(!configured)

@@ -99,6 +99,7 @@ func (d *Daemon) newRoomEntry(ctx context.Context, is executive.Room, journal ro
 	var lost time.Time
 	if d.cluster != nil {
 		lost = time.Now().Add(-lostTurns)
+		past = shiftTimes(past, -d.cluster.Leases.Ahead())
 	}
 	return roomEntry{Is: is, Room: room.New(room.Config{
 		Cameras: d.cameras.In(is.ID), // those of this machine for the rooms of executive.sight.rooms

@@ -29,13 +29,13 @@ type home struct {
 	dir    string
 	socket string
 	env    []string
-	run    func(name string, args ...string) *exec.Cmd // such as in another network
+	start  func(*exec.Cmd) error // starts a daemon, such as in another network
 }
 
 // newHome returns an empty home. Environ is added to its environment.
 func newHome(t testing.TB, environ ...string) *home {
 	t.Helper()
-	h := &home{t: t, name: "earshot", dir: t.TempDir(), run: exec.Command}
+	h := &home{t: t, name: "earshot", dir: t.TempDir(), start: (*exec.Cmd).Start}
 	runtime, err := os.MkdirTemp("", "es") // short, because the path of a socket has at most 108 bytes
 	if err != nil {
 		t.Fatal(err)
@@ -108,7 +108,7 @@ var asleep = []string{"EARSHOT_PROVIDERS_CONSOLE_ENABLED=false", "EARSHOT_OUTLET
 
 // command returns a command that runs earshot with args as the user of h.
 func (h *home) command(args ...string) *exec.Cmd {
-	c := h.run(h.name, args...)
+	c := exec.Command(h.name, args...)
 	c.Env, c.Dir = h.env, h.dir
 	return c
 }
@@ -188,7 +188,7 @@ func (h *home) daemon(args ...string) *process {
 	p := &process{Cmd: h.command(append([]string{"run"}, args...)...), t: h.t, done: make(chan struct{})}
 	p.Env = append(p.Env[:len(p.Env):len(p.Env)], asleep...)
 	p.Stdout, p.Stderr = &p.out, &p.out
-	if err := p.Start(); err != nil {
+	if err := h.start(p.Cmd); err != nil {
 		h.t.Fatal(err)
 	}
 	go func() { p.Wait(); close(p.done) }()

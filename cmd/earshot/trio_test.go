@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -40,17 +41,59 @@ type trio struct {
 	database string
 	homes    []*home
 	daemons  []*process
+	listen   []string // where the servers of their buses listen
 	began    time.Time
 
 	mu      sync.Mutex
 	records []history.Record
-	voices  map[earshot.TurnID]*utterance
+	voices  map[utteranceKey]*utterance
 }
 
-// An utterance is a turn as it was heard, at any outlet: its first word and its last.
+// An utteranceKey is a turn at an outlet, which is that of a terminal by a daemon.
+type utteranceKey struct {
+	turn   earshot.TurnID
+	outlet string
+}
+
+// An utterance is a turn as it was heard at an outlet: its first word and its last.
 type utterance struct {
 	room        earshot.RoomID
 	first, last time.Duration
+}
+
+// noteWriters has the database note of each event under which lease it was written, and from which address.
+const noteWriters = `SET search_path = earshot;
+CREATE TABLE writers (id TEXT, address TEXT, owner TEXT, fence BIGINT);
+CREATE FUNCTION note_writer() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+	INSERT INTO earshot.writers SELECT NEW.id, coalesce(host(inet_client_addr()), ''), owner, fence FROM earshot.room_leases WHERE room = NEW.room;
+	RETURN NULL;
+END $$;
+CREATE TRIGGER note_writer AFTER INSERT ON journal FOR EACH ROW EXECUTE FUNCTION note_writer()`
+
+// A writer is the owner of a room who has written an event.
+type writer struct {
+	owner string
+	fence int64
+}
+
+// writers returns who has written the events. One that came from the address of another daemon than the owner is
+// that daemon's.
+func (c *trio) writers() map[string]writer {
+	c.t.Helper()
+	all := make(map[string]writer)
+	for line := range strings.Lines(c.servers[0].Query(c.t, c.database, "SELECT id, address, owner, fence FROM earshot.writers")) {
+		words := strings.Split(strings.TrimSpace(line), "|")
+		fence, err := strconv.ParseInt(words[len(words)-1], 10, 64)
+		if err != nil || len(words) != 4 {
+			c.t.Fatalf("a writer is %q", line)
+		}
+		w := writer{owner: words[2], fence: fence}
+		if i := slices.IndexFunc(c.listen, func(at string) bool { return strings.HasPrefix(at, words[1]+":") }); i >= 0 && !strings.HasPrefix(w.owner, members[i]+".") {
+			w.owner = members[i]
+		}
+		all[words[0]] = w
+	}
+	return all
 }
 
 // members are the names of the daemons.
@@ -66,12 +109,12 @@ func newTrio(t *testing.T, servers ...*pgtest.Server) *trio {
 	return newTrioAt(t, listen, routes, nil, servers...)
 }
 
-// newTrioAt starts the daemons, whose servers of the bus listen at some addresses. In, if it is not nil,
-// returns a command that runs at a daemon.
-func newTrioAt(t *testing.T, listen, routes []string, in func(member, name string, args ...string) *exec.Cmd, servers ...*pgtest.Server) *trio {
+// newTrioAt starts the daemons, whose servers of the bus listen at some addresses. Start, if it is not nil,
+// starts the process of a daemon.
+func newTrioAt(t *testing.T, listen, routes []string, start func(i int, c *exec.Cmd) error, servers ...*pgtest.Server) *trio {
 	t.Helper()
 	path := helpertest.Build(t, helper.BusProgram)
-	c := &trio{t: t, servers: servers, began: time.Now(), voices: make(map[earshot.TurnID]*utterance)}
+	c := &trio{t: t, servers: servers, listen: listen, began: time.Now(), voices: make(map[utteranceKey]*utterance)}
 	url := servers[0].Database(t)
 	c.database = url[strings.LastIndex(url, "/")+1 : strings.Index(url, "?")]
 	url = pgtest.URL(c.database, servers...)
@@ -79,8 +122,8 @@ func newTrioAt(t *testing.T, listen, routes []string, in func(member, name strin
 		h := newHome(t, "PATH="+path, "EARSHOT_STORE_URL="+url, "EARSHOT_CLUSTER_NAME="+name, "EARSHOT_BUS_LISTEN="+listen[i], "EARSHOT_BUS_CLUSTER_LISTEN="+routes[i])
 		h.write("config/earshot/config.yaml", "rooms: [{id: kitchen}, {id: parlour}]\nbus: {cluster: {servers: ["+strings.Join(routes, ", ")+"]}}\n")
 		h.scripted(counts)
-		if in != nil {
-			h.run = func(program string, args ...string) *exec.Cmd { return in(name, program, args...) }
+		if start != nil {
+			h.start = func(p *exec.Cmd) error { return start(i, p) }
 		}
 		c.homes = append(c.homes, h)
 	}
@@ -96,6 +139,7 @@ func newTrioAt(t *testing.T, listen, routes []string, in func(member, name strin
 		c.start(i)
 	}
 	c.spread()
+	c.servers[0].Query(t, c.database, noteWriters)
 	return c
 }
 
@@ -150,27 +194,28 @@ type ear struct {
 	testkit.Voice
 	trio *trio
 	room earshot.RoomID
+	by   string // the daemon
 }
 
 // Open implements [earshot.Outlet].
 func (e *ear) Open(ctx context.Context, o earshot.Opening, heard func(earshot.Heard)) (earshot.Speaking, error) {
 	return e.Voice.Open(ctx, o, func(at earshot.Heard) {
 		if !at.End {
-			e.trio.hear(e.room, o.Turn)
+			e.trio.hear(e.room, utteranceKey{o.Turn, e.by})
 		}
 		heard(at)
 	})
 }
 
 // hear records that a little of a turn comes out.
-func (c *trio) hear(room earshot.RoomID, turn earshot.TurnID) {
+func (c *trio) hear(room earshot.RoomID, key utteranceKey) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	now := time.Since(c.began)
-	u := c.voices[turn]
+	u := c.voices[key]
 	if u == nil {
 		u = &utterance{room: room, first: now}
-		c.voices[turn] = u
+		c.voices[key] = u
 	}
 	u.last = now
 }
@@ -206,13 +251,13 @@ func (s *attachedTerminal) Run(ctx context.Context, emit providers.Emit) error {
 // attaches attaches a terminal to a room by a daemon, as earshot chat does, until the test is over.
 func (c *trio) attaches(i int, room earshot.RoomID) *attachedTerminal {
 	c.t.Helper()
-	s := &attachedTerminal{ear: &ear{Voice: testkit.Voice{Called: "console", Every: time.Millisecond, Flow: true}, trio: c, room: room}, lines: make(chan earshot.Event, 9), ready: make(chan struct{})}
+	s := &attachedTerminal{ear: &ear{Voice: testkit.Voice{Called: "console", Every: time.Millisecond, Flow: true}, trio: c, room: room, by: members[i%len(members)]}, lines: make(chan earshot.Event, 9), ready: make(chan struct{})}
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() {
 		for {
 			err := reconnect.Attach(ctx, c.at(i, room), s, s.ear, new(attach.Names), func(lost error) {
-				c.t.Logf("%.1f s: the terminal by %s is away: %v", time.Since(c.began).Seconds(), members[i], lost)
+				c.t.Logf("%.1f s: the terminal by %s in %s is away: %v", time.Since(c.began).Seconds(), s.by, room, lost)
 			})
 			if _, later := errors.AsType[*client.Failure](err); !later {
 				ended <- err
@@ -256,7 +301,7 @@ func (e *ear) reads(what, text string) {
 // journal returns all that is on record.
 func (c *trio) journal() (all []earshot.Event) {
 	c.t.Helper()
-	archive, err := store.OpenReader(c.t.Context(), store.Config{Directory: c.t.TempDir(), URL: field.Secret(pgtest.URL(c.database, c.servers[0]))})
+	archive, err := store.OpenReader(c.t.Context(), store.Config{Directory: c.t.TempDir(), URL: field.Secret(pgtest.URL(c.database, &pgtest.Server{Dir: c.servers[0].Dir}))})
 	if err != nil {
 		c.t.Fatal(err)
 	}
@@ -272,6 +317,7 @@ func (c *trio) journal() (all []earshot.Event) {
 
 // history returns what was seen, with what stands in the journal in the end.
 func (c *trio) history(journal []earshot.Event) []history.Record {
+	writers, turns := c.writers(), make(map[earshot.TurnID]writer)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	all := slices.Clone(c.records)
@@ -282,7 +328,8 @@ func (c *trio) history(journal []earshot.Event) []history.Record {
 		}
 	}
 	for _, e := range journal {
-		r := history.Record{Room: string(e.Room)}
+		w := writers[string(e.ID)]
+		r := history.Record{Room: string(e.Room), Owner: w.owner, Fence: w.fence}
 		switch b := e.Body.(type) {
 		case earshot.Message:
 			if b.Turn != "" {
@@ -296,6 +343,7 @@ func (c *trio) history(journal []earshot.Event) []history.Record {
 			}
 		case earshot.Decision:
 			if b.Turn != "" {
+				turns[b.Turn] = w
 				continue
 			}
 			r.Kind, r.ID = history.Told, string(b.About)
@@ -304,9 +352,12 @@ func (c *trio) history(journal []earshot.Event) []history.Record {
 			all = append(all, r)
 		}
 	}
-	for turn, u := range c.voices {
-		all = append(all, history.Record{Kind: history.Begun, At: u.first, Room: string(u.room), ID: string(turn)},
-			history.Record{Kind: history.Ended, At: u.last, Room: string(u.room), ID: string(turn)})
+	for key, u := range c.voices {
+		w := turns[key.turn]
+		r := history.Record{Kind: history.Begun, At: u.first, Room: string(u.room), ID: string(key.turn), Outlet: key.outlet, Owner: w.owner, Fence: w.fence}
+		all = append(all, r)
+		r.Kind, r.At = history.Ended, u.last
+		all = append(all, r)
 	}
 	return all
 }
@@ -343,9 +394,15 @@ func times(few, many int) int {
 // middle of it. Within about five seconds they are answered again, or have an answer to what they say next,
 // and nothing that was said is lost.
 func TestClusterKill(t *testing.T) {
-	c := newTrio(t, pgtest.Start(t, settings))
+	newTrio(t, pgtest.Start(t, settings)).killsOwners(times(2, 50))
+}
+
+// killsOwners kills who has the kitchen, in the middle of a reply, some times.
+func (c *trio) killsOwners(rounds int) {
+	t := c.t
+	t.Helper()
 	var acknowledged, heard []time.Duration
-	for round := range times(2, 50) {
+	for round := range rounds {
 		owner := c.owner("kitchen")
 		e := c.attaches((owner+1)%len(members), "kitchen")
 		first := e.asks("count")

@@ -29,12 +29,13 @@ const (
 
 // A Record is something that somebody saw.
 type Record struct {
-	Kind  string        `json:"kind"`
-	At    time.Duration `json:"at"` // by the clock of the machine, since anything
-	Room  string        `json:"room"`
-	ID    string        `json:"id"`
-	Owner string        `json:"owner,omitempty"` // who did it in the room
-	Fence int64         `json:"fence,omitempty"` // with what lease; 0 if without
+	Kind   string        `json:"kind"`
+	At     time.Duration `json:"at"` // by the clock of the machine, since anything
+	Room   string        `json:"room"`
+	ID     string        `json:"id"`
+	Outlet string        `json:"outlet,omitempty"` // of a voice, if there are several
+	Owner  string        `json:"owner,omitempty"`  // who did it in the room
+	Fence  int64         `json:"fence,omitempty"`  // with what lease; 0 if without
 }
 
 // A Fault is what must not be in a history.
@@ -143,20 +144,31 @@ func (c *checker) journal() {
 	}
 }
 
-// voices checks what was heard. A voice whose end nobody saw is heard for ever.
+// voices checks what was heard, at whatever outlet. The same voice may be heard at several, but there is one
+// at a time. A voice whose end nobody saw is heard for ever.
 func (c *checker) voices() {
-	ended, end := c.byID(Ended), time.Duration(0)
+	type key struct{ id, outlet string }
+	ended, end := make(map[key]time.Duration), make(map[string]time.Duration) // of each voice that has begun
+	for _, e := range c.of[Ended] {
+		k := key{e.ID, e.Outlet}
+		if first, is := ended[k]; !is || e.At < first {
+			ended[k] = e.At
+		}
+	}
 	begun := slices.SortedStableFunc(slices.Values(c.of[Begun]), func(a, b Record) int { return cmp.Compare(a.At, b.At) })
 	c.fenced(begun)
 	for _, v := range begun {
-		if v.At < end {
-			c.fault(TwoVoices, v.ID)
+		for id, until := range end {
+			if id != v.ID && v.At < until {
+				c.fault(TwoVoices, v.ID)
+				break
+			}
 		}
-		e, is := ended[v.ID]
+		until, is := ended[key{v.ID, v.Outlet}]
 		if !is {
-			e.At = 1<<63 - 1
+			until = 1<<63 - 1
 		}
-		end = max(end, e.At)
+		end[v.ID] = max(end[v.ID], until)
 	}
 }
 

@@ -48,6 +48,9 @@ func TestPlanted(t *testing.T) {
 		change(&changed[at(kind, id)])
 		return changed
 	}
+	elsewhere := func(kind string, when time.Duration, id string) history.Record { // of owner a, by its only lease
+		return history.Record{Kind: kind, At: when, Room: "parlour", ID: id, Outlet: "elsewhere", Owner: "a", Fence: 1}
+	}
 	swapped := slices.Clone(correct)
 	one, four := at(history.Read, "one"), at(history.Read, "four")
 	swapped[one], swapped[four] = swapped[four], swapped[one]
@@ -68,6 +71,10 @@ func TestPlanted(t *testing.T) {
 		{"an old voice", but(history.Begun, "again", func(r *history.Record) { r.Owner, r.Fence = "c", 0 }), "[again in parlour: after what has a higher fence]"},
 		{"a fence of two", but(history.Read, "two", func(r *history.Record) { r.Owner = "b" }), "[two in parlour: with the fence of another owner hello in parlour: with the fence of another owner]"},
 		{"two voices", but(history.Ended, "hello", func(r *history.Record) { r.At = 36 }), "[again in parlour: while another voice is heard]"},
+		{"a voice at two outlets", with(elsewhere(history.Begun, 21, "hello"), elsewhere(history.Ended, 34, "hello")), "[]"},
+		{"two voices at two outlets", with(elsewhere(history.Begun, 21, "aside"), elsewhere(history.Ended, 22, "aside")), "[aside in parlour: while another voice is heard]"},
+		{"a voice that ends late at another outlet", with(elsewhere(history.Begun, 21, "hello"), elsewhere(history.Ended, 36, "hello")), "[again in parlour: while another voice is heard]"},
+		{"an old fence at another outlet", with(elsewhere(history.Begun, 46, "late"), elsewhere(history.Ended, 47, "late")), "[late in parlour: after what has a higher fence]"},
 		{"a voice without an end", without(history.Ended, "hello"), "[again in parlour: while another voice is heard]"},
 		{"answered twice", with(correct[at(history.Answered, "who")]), "[who in parlour: answered twice]"},
 		{"answered unasked", without(history.Asked, "who"), "[who in parlour: there although it was refused or never sent]"},

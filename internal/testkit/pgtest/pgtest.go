@@ -4,6 +4,7 @@ package pgtest
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"net/url"
@@ -25,10 +26,17 @@ import (
 type Server struct {
 	Dir string // with its data in the folder data, its socket, and its log
 
+	host       Host
 	credential *syscall.Credential // nil means ours
 	programs   string
 	process    *exec.Cmd
 	exited     chan struct{}
+}
+
+// A Host is where a server runs. The zero value is this machine, where only its socket leads to it.
+type Host struct {
+	Address string             // of the host, without a port, where the server listens too, for whoever comes there
+	In      func(start func()) // calls start, which starts a process, on a thread of the host
 }
 
 // databases counts the databases that tests have made.
@@ -38,13 +46,27 @@ var databases atomic.Int64
 // the test ends. EARSHOT_WITHOUT=postgres skips the test.
 func Start(t testing.TB, settings ...string) *Server {
 	t.Helper()
-	s := newServer(t)
+	return StartOn(t, Host{}, settings...)
+}
+
+// StartOn starts a server as [Start] does, on a host.
+func StartOn(t testing.TB, host Host, settings ...string) *Server {
+	t.Helper()
+	s := newServer(t, host)
 	s.run(t, "initdb", "--pgdata", s.data(), "--username", "earshot", "--auth", "trust", "--locale", "C", "--encoding", "UTF8", "--no-sync", "--no-instructions")
+	hba := filepath.Join(s.data(), "pg_hba.conf")
+	rules, err := os.ReadFile(hba)
+	if err == nil {
+		err = os.WriteFile(hba, append(rules, "host all all all trust\n"...), 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
 	s.Resume(t, settings...)
 	return s
 }
 
-func newServer(t testing.TB) *Server {
+func newServer(t testing.TB, host Host) *Server {
 	t.Helper()
 	testkit.Need(t, "postgres")
 	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/initdb")
@@ -57,7 +79,7 @@ func newServer(t testing.TB) *Server {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { os.RemoveAll(dir) })
-	s := &Server{Dir: dir, programs: filepath.Dir(found[len(found)-1])}
+	s := &Server{Dir: dir, host: host, programs: filepath.Dir(found[len(found)-1])}
 	if os.Getuid() == 0 { // as whom the server refuses to run
 		u, err := user.Lookup("postgres")
 		if err != nil {
@@ -101,7 +123,7 @@ func (s *Server) run(t testing.TB, program string, args ...string) string {
 // Resume starts the server again that was stopped or killed, and waits until it can be used.
 func (s *Server) Resume(t testing.TB, settings ...string) {
 	t.Helper()
-	args := []string{"-D", s.data(), "-k", s.Dir, "-h", ""}
+	args := []string{"-D", s.data(), "-k", s.Dir, "-h", s.host.Address}
 	for _, set := range append([]string{"fsync=off", "max_connections=50", "shared_buffers=16MB", "wal_level=replica"}, settings...) {
 		args = append(args, "-c", set)
 	}
@@ -112,7 +134,12 @@ func (s *Server) Resume(t testing.TB, settings ...string) {
 	}
 	defer log.Close()
 	s.process.Stdout, s.process.Stderr = log, log
-	if err := s.process.Start(); err != nil {
+	if s.host.In == nil {
+		err = s.process.Start()
+	} else {
+		s.host.In(func() { err = s.process.Start() })
+	}
+	if err != nil {
 		t.Fatal(err)
 	}
 	process, exited := s.process, s.exited
@@ -154,13 +181,13 @@ func (s *Server) Database(t testing.TB) string {
 	return URL(name, s)
 }
 
-// URL returns the URL of a database that is on all of some servers.
+// URL returns the URL of a database that is on all of some servers, at their hosts' addresses if they have any.
 func URL(database string, servers ...*Server) string {
 	var hosts []string
 	for _, s := range servers {
-		hosts = append(hosts, s.Dir)
+		hosts = append(hosts, cmp.Or(s.host.Address, s.Dir))
 	}
-	return "postgres://earshot@/" + database + "?host=" + url.QueryEscape(strings.Join(hosts, ","))
+	return "postgres://earshot@/" + database + "?host=" + url.QueryEscape(strings.Join(hosts, ",")) + "&sslmode=disable"
 }
 
 // Query runs a statement in a database, and returns what psql writes of its result.
@@ -173,7 +200,13 @@ func (s *Server) Query(t testing.TB, database, statement string) string {
 // that too.
 func (s *Server) Standby(t testing.TB, settings ...string) *Server {
 	t.Helper()
-	b := newServer(t)
+	return s.StandbyOn(t, Host{}, settings...)
+}
+
+// StandbyOn starts such a copy on a host.
+func (s *Server) StandbyOn(t testing.TB, host Host, settings ...string) *Server {
+	t.Helper()
+	b := newServer(t, host)
 	b.Follow(t, s, settings...)
 	return b
 }
@@ -225,10 +258,9 @@ func (s *Server) signal(t testing.TB, signal syscall.Signal) (all []int) {
 	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil { // so that it starts no more of them
 		t.Fatal(err)
 	}
-	testkit.Await(t, testkit.Patience, "the server stands still", func() bool { // it may be in the middle of starting one
-		stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-		_, state, _ := bytes.Cut(stat, []byte(") "))
-		return len(state) == 0 || state[0] == 'T' || state[0] == 'Z'
+	testkit.Await(t, testkit.Patience, "the server stands still", func() bool { // it may be starting one at this moment
+		status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+		return bytes.Contains(status, []byte("State:\tT")) || bytes.Contains(status, []byte("State:\tZ"))
 	})
 	children, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", pid, pid))
 	if err != nil {
