@@ -94,6 +94,10 @@ func (b *busLink) open(cfg *config.Config) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.server = server; server != nil {
+		if b.users == nil { // or a satellite would be refused, and tell people to pair it again
+			paired, _ := pairing.In(cfg.Store.Directory).List() // an error is reported with the satellites
+			b.users = busUsers(paired)
+		}
 		return server.SetUsers(b.users)
 	}
 	return nil

@@ -121,9 +121,7 @@ func (s *satellites) build(context.Context) sectionBuild {
 		is.parts = append(is.parts, s.speech...)
 	}
 	var all []*pairedSatellite
-	var users []natsserver.User
 	for _, p := range content.Satellites {
-		users = append(users, natsserver.User{Key: p.Key, Rights: satellite.RightsOf(p.ID)})
 		if s.elsewhere(p.Room) {
 			continue
 		}
@@ -133,11 +131,19 @@ func (s *satellites) build(context.Context) sectionBuild {
 			is.findings = append(is.findings, probe.NoRoom(p))
 		}
 	}
-	if err := s.daemon.bus.setUsers(users); err != nil {
+	if err := s.daemon.bus.setUsers(busUsers(content.Satellites)); err != nil {
 		is.findings = append(is.findings, busFault("satellites", err))
 	}
 	is.started = func() { s.keep(all) }
 	return is
+}
+
+// busUsers returns who besides daemons may use the bus.
+func busUsers(paired []pairing.Satellite) (users []natsserver.User) {
+	for _, p := range paired {
+		users = append(users, natsserver.User{Key: p.Key, Rights: satellite.RightsOf(p.ID)})
+	}
+	return users
 }
 
 func busFault(thing string, err error) probe.Finding {
