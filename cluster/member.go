@@ -222,7 +222,7 @@ func (m *Member) beat(status Status) {
 func (m *Member) renew(ctx context.Context) {
 	ticks := time.NewTicker(Every)
 	defer ticks.Stop()
-	for {
+	for lost := false; ; {
 		bounded, cancel := context.WithTimeout(ctx, Every)
 		err := m.Leases.Renew(bounded)
 		now, drains := time.Now(), []string(nil)
@@ -238,9 +238,14 @@ func (m *Member) renew(ctx context.Context) {
 			m.mu.Unlock()
 		}
 		cancel()
-		if err != nil && ctx.Err() == nil {
+		switch is := err != nil; {
+		case is == lost || ctx.Err() != nil: // that has been said
+		case is:
 			m.Log.Warn("the database does not answer, without which no room can be had", "err", err)
+		default:
+			m.Log.Info("the database answers again")
 		}
+		lost = err != nil
 		select {
 		case <-ctx.Done():
 			return

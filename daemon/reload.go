@@ -411,7 +411,7 @@ func ReloadText(r api.ReloadResult) string {
 	}
 	if len(r.Begins) > 0 { // parts that restart, or that are off now
 		n := len(r.Begins)
-		if r.Begins[0] == camerasSection {
+		if r.Begins[0] == camerasSection || r.Begins[0] == satellitesSection {
 			n++ // it names several
 		}
 		parts = append(parts, strings.Join(r.Begins, ", ")+one(n, " follows", " follow")+" it now")

@@ -548,6 +548,7 @@ func TestRenewalInWords(t *testing.T) {
 		{keys: []string{"speakers.sure"}, want: "speakers.sure applies now."},
 		{keys: []string{"server.listen"}, begins: []string{apiSection}, want: "the API follows it now."},
 		{keys: []string{"providers.webcam.enabled"}, begins: []string{camerasSection}, want: "the cameras follow it now."},
+		{keys: []string{"rooms"}, begins: []string{satellitesSection}, want: "the satellites follow it now."},
 		{
 			keys: []string{"executive.name", "executive.llm.model", "store.directory"}, begins: []string{microphoneSection, discordSection}, waits: []string{"store.directory"},
 			want: "executive.llm.model applies now; the microphone, Discord follow it now; store.directory applies after a restart.",

@@ -95,7 +95,7 @@ func (a *app) journal(as reading, use func(journalPast) error) error {
 func (a *app) archive(cfg *config.Config) (*store.Archive, error) {
 	archive, err := store.OpenReader(a.ctx, cfg.Store)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, &verdict{notFound, fmt.Errorf("there is no journal yet in %s; the first run creates it: earshot run", config.ShortPath(cfg.Store.Directory))}
+		return nil, &verdict{notFound, fmt.Errorf("there is no journal yet in %s; the first run creates it: earshot run", config.ShortPath(cfg.Store.Place()))}
 	}
 	return archive, err
 }

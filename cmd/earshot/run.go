@@ -203,6 +203,8 @@ func (a *app) open(d *daemon.Daemon, looks []probe.Engine, senses []api.CheckRes
 		findings = append(findings, api.CheckResult{Thing: "console", Works: true, Text: "type here; /help lists what you can ask, /exit leaves"})
 		d.AddWorking("console")
 		d.Health().NoteFinding(api.CheckResult{Thing: "console", Works: true})
+	} else if d.Config().Cluster.Name != "" {
+		findings = append(findings, api.CheckResult{Thing: "console", Absent: true, Text: "earshot chat opens one, wherever a room is; ^C ends this daemon"})
 	}
 	findings = append(findings, probe.Privacy(d.Config(), unused))
 	findings = append(append(findings, port...), probe.AgentFindings(d.Agents())...)

@@ -292,7 +292,7 @@ func (v *satelliteView) notice(n earshot.Notice) {
 func (v *satelliteView) changed(s client.Status) {
 	switch {
 	case v.screen != nil:
-		v.screen.Hear(v.id, terminal.Line{Head: v.id, Text: statusText(s) + " (m: mute, q: quit)"})
+		v.screen.Hear(v.id, terminal.Line{Head: v.id + ": ", Text: statusText(s) + " (m: mute, q: quit)"})
 	case v.json:
 		_ = json.NewEncoder(v.a.out).Encode(s) // the output remembers it
 	default:

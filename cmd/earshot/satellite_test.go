@@ -72,7 +72,7 @@ func TestSatellite(t *testing.T) {
 	w := h.begin("satellite")
 	w.await("The code that", 1)
 	w.types(code + "\r")
-	w.await("connected, room Lounge · not listening", 1)
+	w.await("kitchen: connected, room Lounge · not listening", 1)
 	w.await("earshot-sound is not installed", 1)
 	if strings.Contains(w.text(), code[:40]) {
 		t.Error("the code is shown")

@@ -23,6 +23,7 @@ import (
 	"earshot/internal/field"
 	"earshot/internal/helper"
 	"earshot/internal/wait"
+	"earshot/satellite"
 	"earshot/satellite/pairing"
 )
 
@@ -103,6 +104,10 @@ func (b *Link) open(cfg *config.Config) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.server = server; server != nil {
+		if b.users == nil { // or a satellite would be refused, and tell people to pair it again
+			paired, _ := pairing.In(cfg.Store.Directory).List() // an error is reported with the satellites
+			b.users = Users(paired)
+		}
 		return server.SetUsers(b.users)
 	}
 	return nil
@@ -219,4 +224,12 @@ func Fault(thing string, err error) api.CheckResult {
 	f := api.CheckResult{Thing: thing}
 	f.Text, f.Cure = earshot.Explain(err)
 	return f
+}
+
+// Users returns who besides daemons may use the bus.
+func Users(paired []pairing.Satellite) (users []natsserver.User) {
+	for _, p := range paired {
+		users = append(users, natsserver.User{Key: p.Key, Rights: satellite.RightsOf(p.ID)})
+	}
+	return users
 }

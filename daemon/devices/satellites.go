@@ -12,7 +12,6 @@ import (
 	"earshot"
 	"earshot/api"
 	"earshot/bus"
-	"earshot/bus/natsserver"
 	"earshot/bus/stream"
 	"earshot/config"
 	"earshot/daemon/buslink"
@@ -151,9 +150,7 @@ func (s *Satellites) Build(context.Context) section.Build {
 		is.Parts = append(is.Parts, s.speech...)
 	}
 	var all []*pairedSatellite
-	var users []natsserver.User
 	for _, p := range content.Satellites {
-		users = append(users, natsserver.User{Key: p.Key, Rights: satellite.RightsOf(p.ID)})
 		if s.elsewhere(p.Room) {
 			continue
 		}
@@ -163,7 +160,7 @@ func (s *Satellites) Build(context.Context) section.Build {
 			is.Findings = append(is.Findings, probe.NoRoom(p))
 		}
 	}
-	if err := s.Bus.SetUsers(users); err != nil {
+	if err := s.Bus.SetUsers(buslink.Users(content.Satellites)); err != nil {
 		is.Findings = append(is.Findings, buslink.Fault("satellites", err))
 	}
 	is.Started = func() { s.keep(all) }

@@ -71,8 +71,9 @@ func whole(lines []Line) earshot.Text {
 	return Join(whole(lines[:n]), lines[n].Text)
 }
 
-// Waited returns the line of event e among the lines of a prompt, and whether the last line is by
-// the agent self. If it is, another agent asked it something while e waited.
+// Waited returns the line of event e among the lines of a prompt, and whether what came last is nothing
+// that somebody else said: words of the agent self, whom another agent asked something while e waited, or
+// that somebody has come, as when the answer to e was lost and is given again.
 func Waited(used []Line, e earshot.EventID, self earshot.ParticipantID) (l Line, ok bool) {
 	i := slices.IndexFunc(used, func(l Line) bool { return l.Event == e })
 	if i < 0 {
@@ -81,7 +82,7 @@ func Waited(used []Line, e earshot.EventID, self earshot.ParticipantID) (l Line,
 	last := used[len(used)-1]
 	l = used[i]
 	l.Text = whole(used[:i+1])
-	return l, last.Author == self && !last.Announces
+	return l, last.Author == self || last.Announces
 }
 
 // Lately returns the dialogue as it is read out to people: the parts of a sentence are one line.

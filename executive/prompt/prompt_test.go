@@ -121,3 +121,22 @@ func TestWhatCameFromBeyond(t *testing.T) {
 		t.Errorf("the last answer rests on %v", sources)
 	}
 }
+
+// TestQuestionComesLast: the question is the last thing that a model reads of the dialogue, also when
+// somebody has come since, as whoever asked does when a daemon was lost and another gives the answer.
+func TestQuestionComesLast(t *testing.T) {
+	registry := participants.New(earshot.Handle{Provider: "console", ID: "ann"}, "Ann", "Earshot")
+	public := earshot.Visibility{Scope: earshot.Public}
+	question := earshot.Event{ID: "q", Sequence: 1, Author: "ann", Visibility: public, Body: earshot.Message{Text: "please count"}}
+	history := dialogue.History{Agent: participants.Agent}
+	for i, next := range []earshot.Event{question, {ID: "p", Sequence: 2, Author: "ann", Visibility: public, Body: earshot.Presence{Here: true}}} {
+		history.Learn(next, registry)
+		messages := prompt.Reply{
+			Dialogue: prompt.Dialogue{Agent: participants.Agent, History: &history, Audience: earshot.Audience{Room: earshot.Desk}.With(participants.Agent), Name: registry.Name},
+			Question: question,
+		}.Build().Messages
+		if last := messages[len(messages)-2].Text; !strings.Contains(last, "please count") || strings.Count(fmt.Sprint(messages), "please count") != i+1 {
+			t.Errorf("before the instructions stands %q, of\n%v", last, messages)
+		}
+	}
+}

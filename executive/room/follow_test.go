@@ -73,13 +73,17 @@ func TestOneVoice(t *testing.T) {
 }
 
 // TestLostAnswer: a daemon that takes the room over when another one has died in the middle of an answer
-// gives it again, where the question was heard, though it has never met that voice; but not one that was lost
-// before.
+// gives it again, where the question was heard, though it has never met that voice, or nobody can tell whose it
+// was; but not one that was lost before.
 func TestLostAnswer(t *testing.T) {
-	for _, recent := range []bool{true, false} {
+	for _, tt := range []struct {
+		recent bool
+		voice  int
+	}{{true, 3}, {true, 0}, {false, 3}} {
+		recent := tt.recent
 		synctest.Test(t, func(t *testing.T) {
 			h, _, kitchen := twoVoices(t, listening())
-			h.hearsAt(t, "satellite kitchen", 3, "earshot hello", time.Minute)
+			h.hearsAt(t, "satellite kitchen", tt.voice, "earshot hello", time.Minute)
 			h.stop()
 			if kitchen.Played() != "Good morning." {
 				t.Fatalf("it said %q", kitchen.Played())
@@ -94,7 +98,7 @@ func TestLostAnswer(t *testing.T) {
 			time.Sleep(5 * time.Second)
 			got, want := desk.Played()+"|"+kitchen.Played(), map[bool]string{true: "|Good morning.", false: "|"}[recent]
 			if again.stop(); got != want {
-				t.Errorf("recent: %t: it said %q, want %q", recent, got, want)
+				t.Errorf("%+v: it said %q, want %q", tt, got, want)
 			}
 		})
 	}

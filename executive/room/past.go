@@ -114,7 +114,9 @@ func (r *Room) receives(e earshot.Event) bool {
 // askAgain admits a message that is on record once more.
 func (r *Room) askAgain(ctx context.Context, e earshot.Event) {
 	who, known := r.cfg.People.Get(e.Author)
-	if u, spoken := e.Body.(earshot.Utterance); spoken && !known { // a voice that only the daemon that was lost has met
+	if u, spoken := e.Body.(earshot.Utterance); spoken && e.Author == "" {
+		known = true // nobody knows whose voice it is, as when it was said first
+	} else if spoken && !known { // a voice that only the daemon that was lost has met
 		who, known = r.cfg.People.MeetAgain(u.Speaker, e.Author)
 	}
 	if !known {

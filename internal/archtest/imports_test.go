@@ -121,7 +121,7 @@ var may = map[string]string{
 	"daemon/diagnosis":               ". api config internal/logfile internal/redact participants",
 	"internal/discord/bot":           ". config daemon/access executive/... internal/... models/... outlets/discord participants providers/... store",
 	"daemon/health":                  ". api config llm internal/atomicfile internal/english internal/metrics internal/power internal/probe internal/sdnotify internal/terminal internal/usage daemon/admin",
-	"daemon/buslink":                 ". api bus bus/... config daemon/section internal/field internal/helper internal/wait satellite/pairing",
+	"daemon/buslink":                 ". api bus bus/... config daemon/section internal/field internal/helper internal/wait satellite satellite/pairing",
 	"daemon/membership":              ". api bus cluster config daemon/buslink internal/metrics internal/usage internal/wait satellite/pairing store/postgres",
 	"daemon/roomset":                 ". executive internal/wait",
 	"daemon/section":                 ". api internal/supervise",

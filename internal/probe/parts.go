@@ -179,8 +179,9 @@ func Daemon(ctx context.Context, cfg *config.Config) api.CheckResult {
 	ctx, cancel := context.WithTimeout(ctx, AnswerTimeout)
 	defer cancel()
 	_, err := (&client.Client{Socket: cfg.Server.Path()}).State(ctx)
+	_, refused := errors.AsType[*client.Failure](err)
 	switch {
-	case err == nil:
+	case err == nil, refused && cfg.Cluster.Name != "": // nobody has the desk, which is said of the cluster
 		f.Text = "is running; its socket is " + config.ShortPath(cfg.Server.Path())
 	case errors.Is(err, client.ErrNotRunning):
 		f.Text = "not running; to start it: earshot run"

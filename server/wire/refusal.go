@@ -17,7 +17,7 @@ type Refusal struct {
 }
 
 // ErrMoved refuses what concerns a room that is between two daemons.
-var ErrMoved error = &Refusal{Problem: "the room is moving to another daemon of this earshot", Mend: "wait a second, and ask again"}
+var ErrMoved error = &Refusal{Problem: "no daemon has the room at present", Mend: "ask again in some seconds; if it stays so, see why: earshot cluster status"}
 
 // ErrUnsure is instead of [ErrMoved] where asking again might do something twice.
 var ErrUnsure error = &Refusal{Problem: "the connection with the daemon that has the room was lost meanwhile, so it is not known whether this was done", Mend: "look whether it was, and ask again if not"}
