@@ -13,6 +13,7 @@ import (
 	"earshot/bus/nats"
 	"earshot/bus/natsserver"
 	"earshot/config"
+	"earshot/executive/record"
 	"earshot/internal/field"
 	"earshot/internal/helper"
 	"earshot/internal/probe"
@@ -29,6 +30,7 @@ type busLink struct {
 	mu      sync.Mutex
 	server  *natsserver.Server // nil if there are servers already
 	users   []natsserver.User
+	seed    field.Secret  // of the key by which daemons use it
 	conn    bus.Bus       // nil while there is none
 	changed chan struct{} // closed and replaced when there is another
 }
@@ -93,6 +95,7 @@ func (b *busLink) open(cfg *config.Config) error {
 	b.is.parts = append(b.is.parts, part{name: "connection with the bus", run: func(ctx context.Context) error { return b.connect(ctx, server, connection) }, as: cfg.Bus})
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	b.seed = connection.Seed
 	if b.server = server; server != nil {
 		return server.SetUsers(b.users)
 	}
@@ -113,6 +116,17 @@ func busKey(of natsserver.Certificate) (field.Secret, string, error) {
 	}
 	public, err := pair.PublicKey()
 	return field.Secret(seed), public, err
+}
+
+// sealer returns what makes receipts by a lease with a fence, and reads those of all daemons that use the bus
+// by the same key; nil without a key.
+func (b *busLink) sealer(fence int64) *record.Sealer {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.seed == "" {
+		return nil
+	}
+	return record.NewSealer([]byte("earshot receipts\n"+b.seed.Reveal()), fence)
 }
 
 // connect connects with the bus until ctx ends.

@@ -334,7 +334,7 @@ func (s *satellites) parts(cfg *config.Config, one *pairedSatellite, there *supe
 			if r == nil {
 				return func() {}
 			}
-			return r.Enter(namedLoudspeaker{loud, name}, earshot.Audience{Unknown: true})
+			return r.Enter(namedLoudspeaker{loud, far, name}, earshot.Audience{Unknown: true})
 		})
 	}))
 	return parts
@@ -343,6 +343,7 @@ func (s *satellites) parts(cfg *config.Config, one *pairedSatellite, there *supe
 // A namedLoudspeaker is a loudspeaker with a name of its own.
 type namedLoudspeaker struct {
 	*loudspeaker.Loudspeaker
+	earshot.ReceiptHolder
 	name string
 }
 

@@ -77,8 +77,9 @@ func CheckID(id string) error {
 // A Join is how a satellite asks to join.
 type Join struct {
 	Version int    `json:"version"`
-	Build   string `json:"build"`           // of its program, for people
-	Muted   bool   `json:"muted,omitempty"` // somebody there has closed its microphone
+	Build   string `json:"build"`            // of its program, for people
+	Muted   bool   `json:"muted,omitempty"`  // somebody there has closed its microphone
+	Receipt []byte `json:"receipt,omitzero"` // that it has, see [earshot.ReceiptHolder]; nil if it keeps none
 }
 
 // A Welcome is the hub's answer to a [Join].
@@ -111,6 +112,7 @@ const (
 	SayTime  = "time"  // from the satellite, with a [TimeReply]
 	SayState = "state" // from the satellite, with a [State], when that changes
 	SayGate  = "gate"  // from the hub, with a [Gate]: sound may come although nobody said a name
+	SayKeep  = "keep"  // from the hub, with a [Keep], to a satellite that keeps receipts
 )
 
 const (
@@ -144,4 +146,9 @@ type State struct {
 // A Gate says for how long a satellite that waits for a name may send sound without one.
 type Gate struct {
 	For time.Duration `json:"for"`
+}
+
+// A Keep replaces the receipt that a satellite keeps.
+type Keep struct {
+	Receipt []byte `json:"receipt"`
 }

@@ -128,12 +128,13 @@ type Client struct {
 	output  uint32            // the number of the loudspeaker
 	fenced  satellite.Welcome // the last, if several daemons share the room
 	playing uint32            // the number of the last speech
+	receipt []byte            // of what was played, for the next hub; never nil
 	box     outbox
 }
 
 // New returns a satellite that does nothing until it runs.
 func New(cfg Config) *Client {
-	c := &Client{cfg: cfg, muted: cfg.Muted, encoder: newEncoder(cfg.Media), wanted: make(chan struct{}), missing: make(map[string]bool)}
+	c := &Client{cfg: cfg, muted: cfg.Muted, encoder: newEncoder(cfg.Media), wanted: make(chan struct{}), missing: make(map[string]bool), receipt: []byte{}}
 	c.want = sync.OnceFunc(func() { close(c.wanted) })
 	return c
 }
@@ -320,7 +321,10 @@ func (c *Client) connected(ctx context.Context, is bool) bool {
 func (c *Client) ask(ctx context.Context) (w satellite.Welcome, err error) {
 	ctx, stop := context.WithTimeoutCause(ctx, joining, errSilent)
 	defer stop()
-	request, err := json.Marshal(satellite.Join{Version: satellite.Version, Build: c.cfg.Build, Muted: c.Muted()})
+	c.mu.Lock()
+	in := satellite.Join{Version: satellite.Version, Build: c.cfg.Build, Muted: c.muted, Receipt: c.receipt}
+	c.mu.Unlock()
+	request, err := json.Marshal(in)
 	if err != nil {
 		return w, err
 	}

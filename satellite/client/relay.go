@@ -40,7 +40,7 @@ const mostWaiting = 256
 
 // begin begins a session.
 func (c *Client) begin(s *session, w satellite.Welcome, spotter Spotter) {
-	c.session, c.spotter = s, spotter
+	c.session, c.spotter, c.receipt = s, spotter, []byte{} // it has arrived
 	c.status = Status{Connected: true, Since: time.Now(), Room: w.Room}
 	c.box.rewind(time.Now())
 	c.greet()
@@ -121,6 +121,7 @@ func (c *Client) hubControl(s *session, m helper.Control) error {
 	var b struct {
 		Number uint32        `json:"number"`
 		For    time.Duration `json:"for"`
+		satellite.Keep
 	}
 	if err := m.Decode(&b); err != nil {
 		return err
@@ -133,6 +134,9 @@ func (c *Client) hubControl(s *session, m helper.Control) error {
 		return nil
 	case sound.SayDown:
 		s.stop(errEnded)
+		return nil
+	case satellite.SayKeep:
+		c.receipt = append([]byte{}, b.Receipt...)
 		return nil
 	case satellite.SayGate:
 		c.open(int(min(b.For, time.Hour) / audio.Time))

@@ -134,7 +134,7 @@ func (l *link) Run(ctx context.Context, h helper.Handler) error {
 	inner, stop := context.WithCancel(ctx)
 	defer stop()
 	s.mute(r.Muted)
-	s.connect(l, r.Build)
+	s.connect(l, r.Join)
 	answer(r.respond, welcome)
 	if s.cfg.Joined != nil {
 		s.cfg.Joined()
@@ -161,7 +161,7 @@ func (l *link) Run(ctx context.Context, h helper.Handler) error {
 		_ = conn.Send(sound.SayDown, sound.Fault{Text: "the hub has ended the session"})
 	}
 	l.capture.stop()
-	s.connect(nil, "")
+	s.connect(nil, satellite.Join{})
 	parts.Wait()
 	if death, ok := errors.AsType[*helper.DeathError](err); ok {
 		return &sessionError{s.cfg.ID, death.Err}

@@ -48,6 +48,7 @@ type Satellite struct {
 	state   State
 	changed chan struct{} // closed and replaced when it is muted or not any more
 	taken   clockReading  // of the last packet that was taken, in any session
+	receipt []byte        // that it brought; nil if it keeps none
 }
 
 // A request is one to join.
@@ -166,17 +167,35 @@ func (s *Satellite) await(ctx context.Context) (request, satellite.Welcome, bool
 	}
 }
 
-// connect records that the satellite is there by l, or, if l is nil, that it is not.
-func (s *Satellite) connect(l *link, build string) {
+// connect records that the satellite is there by l, as it asked, or, if l is nil, that it is not.
+func (s *Satellite) connect(l *link, as satellite.Join) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.link = l
 	s.state.Connected, s.state.Since = l != nil, time.Now()
 	if l != nil {
-		s.state.Build = build
+		s.state.Build, s.receipt = as.Build, as.Receipt
 		return
 	}
 	s.lost.Add(1)
+}
+
+// KeepReceipt implements [earshot.ReceiptHolder].
+func (s *Satellite) KeepReceipt(r []byte) {
+	s.mu.Lock()
+	l, keeps := s.link, s.receipt != nil
+	s.mu.Unlock()
+	if l != nil && keeps {
+		_ = l.Send(satellite.SayKeep, satellite.Keep{Receipt: r}) // an error ends the session
+	}
+}
+
+// TakeReceipt implements [earshot.ReceiptHolder].
+func (s *Satellite) TakeReceipt() (had []byte) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	had, s.receipt = s.receipt, s.receipt[:0]
+	return had
 }
 
 // mute records whether the satellite is muted at its machine, and tells people if that is news.

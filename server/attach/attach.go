@@ -60,7 +60,7 @@ func Run(ctx context.Context, conn *wire.Conn, p providers.Provider, o earshot.O
 	}
 	flowing, ok := o.(earshot.Flowing)
 	passing, passes := o.(Passing)
-	_ = s.box.Urgent(wire.Hello{Flows: ok && flowing.Flows(), Passes: passes && passing.Passes()})
+	_ = s.box.Urgent(wire.Hello{Flows: ok && flowing.Flows(), Passes: passes && passing.Passes(), Receipt: names.lastReceipt()})
 	return s.run(ctx, p)
 }
 
@@ -168,6 +168,7 @@ func (s *session) take(ctx context.Context, f wire.Frame) error {
 			return errors.New("a daemon must welcome a terminal once")
 		}
 		s.welcomed, s.name = true, f.Outlet
+		s.names.keepReceipt(nil) // it has arrived
 		close(s.there)
 	case wire.Ack:
 		return s.answered(f.N, nil)
@@ -182,6 +183,8 @@ func (s *session) take(ctx context.Context, f wire.Frame) error {
 		s.speeches.do(f)
 	case wire.Finish:
 		s.speeches.finish(f)
+	case wire.Keep:
+		s.names.keepReceipt(f.Receipt)
 	case wire.Show:
 		s.names.Learn(f.Names)
 		s.show(f.Event)

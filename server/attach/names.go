@@ -17,12 +17,27 @@ const (
 	nameBytes = 256
 )
 
-// Names holds the names that the daemon gave for its participants. The zero value knows nobody. It
-// may be used from many goroutines.
+// Names holds what a terminal keeps from one connection to the next: the names that the daemon gave for its
+// participants, and the receipt of what was shown. The zero value knows nobody. It may be used from many
+// goroutines.
 type Names struct {
-	mu     sync.Mutex
-	called map[earshot.ParticipantID]string
-	met    []earshot.ParticipantID // the keys of called, in the order in which they were met
+	mu      sync.Mutex
+	called  map[earshot.ParticipantID]string
+	met     []earshot.ParticipantID // the keys of called, in the order in which they were met
+	receipt []byte
+}
+
+// keepReceipt replaces the receipt, of which lastReceipt returns the last; see [earshot.ReceiptHolder].
+func (n *Names) keepReceipt(r []byte) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.receipt = r
+}
+
+func (n *Names) lastReceipt() []byte {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return append([]byte{}, n.receipt...) // never nil, or it would keep none
 }
 
 // Name returns the name of id.

@@ -32,11 +32,13 @@ type outlet struct {
 	closed  bool
 	dropped func(n int) // receives the number of dropped events; may be nil
 	missed  int         // events dropped that the terminal has not been told of
+	receipt []byte      // that the terminal had; nil if it keeps none
 }
 
 var _ interface {
 	earshot.Flowing
 	earshot.Board
+	earshot.ReceiptHolder
 } = (*outlet)(nil)
 
 func newOutlet(name string, flows bool, box *wire.Outbox, call func(earshot.ParticipantID) string) *outlet {
@@ -86,6 +88,17 @@ func (o *outlet) begin(op earshot.Opening, s *speech) error {
 	o.speech = s
 	return nil
 }
+
+// KeepReceipt implements [earshot.ReceiptHolder]. It replaces one that has not been sent yet.
+func (o *outlet) KeepReceipt(r []byte) {
+	if o.receipt != nil {
+		o.box.Drop(-1, func(f wire.Frame) bool { _, ok := f.(wire.Keep); return ok })
+		_ = o.box.Put(wire.Keep{Receipt: r})
+	}
+}
+
+// TakeReceipt implements [earshot.ReceiptHolder]. The outlet comes to a room once.
+func (o *outlet) TakeReceipt() []byte { return o.receipt }
 
 // heard handles a reported position. One for a speech that has ended is late, not wrong.
 func (o *outlet) heard(h wire.Heard) error {
