@@ -77,9 +77,9 @@ func CheckID(id string) error {
 // A Join is how a satellite asks to join.
 type Join struct {
 	Version int    `json:"version"`
-	Build   string `json:"build"`            // of its program, for people
-	Muted   bool   `json:"muted,omitempty"`  // somebody there has closed its microphone
-	Receipt []byte `json:"receipt,omitzero"` // that it has, see [earshot.ReceiptHolder]; nil if it keeps none
+	Build   string `json:"build"`           // of its program, for people
+	Muted   bool   `json:"muted,omitempty"` // somebody there has closed its microphone
+	Keep    *Keep  `json:"keep,omitempty"`  // the receipt that it has; nil if it keeps none
 }
 
 // A Welcome is the hub's answer to a [Join].
@@ -148,7 +148,7 @@ type Gate struct {
 	For time.Duration `json:"for"`
 }
 
-// A Keep replaces the receipt that a satellite keeps.
+// A Keep replaces the receipt that a satellite keeps; see [earshot.ReceiptHolder].
 type Keep struct {
 	Receipt []byte `json:"receipt"`
 }

@@ -94,7 +94,9 @@ func (r *relay) hear(leg int, h earshot.Heard) {
 	at, heard := r.at, r.heard()
 	r.mu.Unlock()
 	if to, ok := at.Outlet.(earshot.ReceiptHolder); ok && further && r.receipt != nil {
-		to.KeepReceipt(r.receipt(at.Name(), earshot.Text(heard))) // before the turn can end
+		if made := r.receipt(at.Name(), earshot.Text(heard)); made != nil { // or else the one before remains
+			to.KeepReceipt(made) // before the turn can end
+		}
 	}
 	r.report(h)
 }

@@ -71,17 +71,21 @@ func whole(lines []Line) earshot.Text {
 	return Join(whole(lines[:n]), lines[n].Text)
 }
 
-// Waited returns the line of event e among the lines of a prompt, and whether the last line is by
-// the agent self. If it is, another agent asked it something while e waited.
+// Waited returns the line of event e among the lines of a prompt, and whether the last line, but for who
+// came and went, is by the agent self. If it is, another agent asked it something while e waited, or its
+// answer to e was lost.
 func Waited(used []Line, e earshot.EventID, self earshot.ParticipantID) (l Line, ok bool) {
 	i := slices.IndexFunc(used, func(l Line) bool { return l.Event == e })
 	if i < 0 {
 		return Line{}, false
 	}
-	last := used[len(used)-1]
+	last := len(used) - 1
+	for last > i && used[last].Announces {
+		last--
+	}
 	l = used[i]
 	l.Text = whole(used[:i+1])
-	return l, last.Author == self && !last.Announces
+	return l, used[last].Author == self && !used[last].Announces
 }
 
 // Lately returns the dialogue as it is read out to people: the parts of a sentence are one line.

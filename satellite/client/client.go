@@ -128,13 +128,13 @@ type Client struct {
 	output  uint32            // the number of the loudspeaker
 	fenced  satellite.Welcome // the last, if several daemons share the room
 	playing uint32            // the number of the last speech
-	receipt []byte            // of what was played, for the next hub; never nil
+	kept    satellite.Keep    // of what was played, for the next hub
 	box     outbox
 }
 
 // New returns a satellite that does nothing until it runs.
 func New(cfg Config) *Client {
-	c := &Client{cfg: cfg, muted: cfg.Muted, encoder: newEncoder(cfg.Media), wanted: make(chan struct{}), missing: make(map[string]bool), receipt: []byte{}}
+	c := &Client{cfg: cfg, muted: cfg.Muted, encoder: newEncoder(cfg.Media), wanted: make(chan struct{}), missing: make(map[string]bool)}
 	c.want = sync.OnceFunc(func() { close(c.wanted) })
 	return c
 }
@@ -322,9 +322,8 @@ func (c *Client) ask(ctx context.Context) (w satellite.Welcome, err error) {
 	ctx, stop := context.WithTimeoutCause(ctx, joining, errSilent)
 	defer stop()
 	c.mu.Lock()
-	in := satellite.Join{Version: satellite.Version, Build: c.cfg.Build, Muted: c.muted, Receipt: c.receipt}
+	request, err := json.Marshal(satellite.Join{Version: satellite.Version, Build: c.cfg.Build, Muted: c.muted, Keep: &c.kept})
 	c.mu.Unlock()
-	request, err := json.Marshal(in)
 	if err != nil {
 		return w, err
 	}

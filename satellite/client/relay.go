@@ -40,7 +40,7 @@ const mostWaiting = 256
 
 // begin begins a session.
 func (c *Client) begin(s *session, w satellite.Welcome, spotter Spotter) {
-	c.session, c.spotter, c.receipt = s, spotter, []byte{} // it has arrived
+	c.session, c.spotter, c.kept = s, spotter, satellite.Keep{} // it has arrived
 	c.status = Status{Connected: true, Since: time.Now(), Room: w.Room}
 	c.box.rewind(time.Now())
 	c.greet()
@@ -136,7 +136,7 @@ func (c *Client) hubControl(s *session, m helper.Control) error {
 		s.stop(errEnded)
 		return nil
 	case satellite.SayKeep:
-		c.receipt = append([]byte{}, b.Receipt...)
+		c.kept = b.Keep
 		return nil
 	case satellite.SayGate:
 		c.open(int(min(b.For, time.Hour) / audio.Time))

@@ -46,9 +46,9 @@ type Satellite struct {
 	mu      sync.Mutex
 	link    *link // while it is there
 	state   State
-	changed chan struct{} // closed and replaced when it is muted or not any more
-	taken   clockReading  // of the last packet that was taken, in any session
-	receipt []byte        // that it brought; nil if it keeps none
+	changed chan struct{}   // closed and replaced when it is muted or not any more
+	taken   clockReading    // of the last packet that was taken, in any session
+	kept    *satellite.Keep // that it joined with; nil if it keeps none
 }
 
 // A request is one to join.
@@ -174,7 +174,7 @@ func (s *Satellite) connect(l *link, as satellite.Join) {
 	s.link = l
 	s.state.Connected, s.state.Since = l != nil, time.Now()
 	if l != nil {
-		s.state.Build, s.receipt = as.Build, as.Receipt
+		s.state.Build, s.kept = as.Build, as.Keep
 		return
 	}
 	s.lost.Add(1)
@@ -183,7 +183,7 @@ func (s *Satellite) connect(l *link, as satellite.Join) {
 // KeepReceipt implements [earshot.ReceiptHolder].
 func (s *Satellite) KeepReceipt(r []byte) {
 	s.mu.Lock()
-	l, keeps := s.link, s.receipt != nil
+	l, keeps := s.link, s.kept != nil
 	s.mu.Unlock()
 	if l != nil && keeps {
 		_ = l.Send(satellite.SayKeep, satellite.Keep{Receipt: r}) // an error ends the session
@@ -194,7 +194,9 @@ func (s *Satellite) KeepReceipt(r []byte) {
 func (s *Satellite) TakeReceipt() (had []byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	had, s.receipt = s.receipt, s.receipt[:0]
+	if s.kept != nil {
+		had, s.kept.Receipt = s.kept.Receipt, nil
+	}
 	return had
 }
 

@@ -4,8 +4,10 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"earshot"
+	"earshot/server/wire"
 )
 
 const (
@@ -21,23 +23,10 @@ const (
 // participants, and the receipt of what was shown. The zero value knows nobody. It may be used from many
 // goroutines.
 type Names struct {
-	mu      sync.Mutex
-	called  map[earshot.ParticipantID]string
-	met     []earshot.ParticipantID // the keys of called, in the order in which they were met
-	receipt []byte
-}
-
-// keepReceipt replaces the receipt, of which lastReceipt returns the last; see [earshot.ReceiptHolder].
-func (n *Names) keepReceipt(r []byte) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	n.receipt = r
-}
-
-func (n *Names) lastReceipt() []byte {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	return append([]byte{}, n.receipt...) // never nil, or it would keep none
+	mu     sync.Mutex
+	called map[earshot.ParticipantID]string
+	met    []earshot.ParticipantID // the keys of called, in the order in which they were met
+	kept   atomic.Pointer[wire.Keep]
 }
 
 // Name returns the name of id.

@@ -32,7 +32,7 @@ type outlet struct {
 	closed  bool
 	dropped func(n int) // receives the number of dropped events; may be nil
 	missed  int         // events dropped that the terminal has not been told of
-	receipt []byte      // that the terminal had; nil if it keeps none
+	kept    *wire.Keep  // that the terminal came with; nil if it keeps none
 }
 
 var _ interface {
@@ -91,14 +91,19 @@ func (o *outlet) begin(op earshot.Opening, s *speech) error {
 
 // KeepReceipt implements [earshot.ReceiptHolder]. It replaces one that has not been sent yet.
 func (o *outlet) KeepReceipt(r []byte) {
-	if o.receipt != nil {
+	if o.kept != nil {
 		o.box.Drop(-1, func(f wire.Frame) bool { _, ok := f.(wire.Keep); return ok })
 		_ = o.box.Put(wire.Keep{Receipt: r})
 	}
 }
 
-// TakeReceipt implements [earshot.ReceiptHolder]. The outlet comes to a room once.
-func (o *outlet) TakeReceipt() []byte { return o.receipt }
+// TakeReceipt implements [earshot.ReceiptHolder]. An outlet comes to a room once.
+func (o *outlet) TakeReceipt() []byte {
+	if o.kept == nil {
+		return nil
+	}
+	return o.kept.Receipt
+}
 
 // heard handles a reported position. One for a speech that has ended is late, not wrong.
 func (o *outlet) heard(h wire.Heard) error {

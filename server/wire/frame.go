@@ -53,7 +53,7 @@ type (
 		Flows  bool `json:"flows"`            // wants each piece as a clause; see [earshot.Flowing]
 		Passes bool `json:"passes,omitempty"` // is there for a moment: no presence is announced
 
-		Receipt []byte `json:"receipt,omitzero"` // that it has; nil if it keeps none
+		Keep *Keep `json:"keep,omitempty"` // the receipt that it has; nil if it keeps none
 	}
 
 	// Event is an input: a message, typing or a command. Only its ID, At and Body count.
