@@ -134,8 +134,8 @@ type Board interface {
 
 // A ReceiptHolder is an outlet that may outlive the daemon. It is optional. After each position that it
 // reports, it is given a receipt of what was heard so far, which takes the place of the one before; nil says
-// that it needs none any more. Whoever has the room next takes it as proof, if the daemon is lost. Only
-// daemons can make one or read it. The methods neither block nor call the room.
+// that it needs none any more. If the daemon is lost, whoever has the room next takes it as proof: only
+// daemons can make one. The methods neither block nor call the room.
 type ReceiptHolder interface {
 	KeepReceipt([]byte)
 

@@ -12,8 +12,9 @@
 // [Unanswered] of them open; and it sends [Heard] for the speech it was given. The daemon sends
 // [Open], [Say], [Do] and [Finish] for a speech, at most one of which is open, with at most
 // [Window] bytes unheard; [Keep] to a terminal that keeps receipts; [Show] and [Missed] for everything
-// else to show; and [Ended] when the person at the terminal may not stay. Both send a [Beat] when there is nothing to send, which the
-// terminal answers with another, and treat a side that has been silent for [Idle] as dead.
+// else to show; and [Ended] when the person at the terminal may not stay. Both send a [Beat] when there
+// is nothing to send, which the terminal answers with another, and treat a side that has been silent for
+// [Idle] as dead.
 //
 // When the reader is slow, clauses wait, shown events drop the oldest and count them, positions,
 // controls and interim words replace what they outdate, and nothing else can pile up.
