@@ -2,6 +2,7 @@ package room_test
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -11,7 +12,9 @@ import (
 
 	"earshot"
 	lost "earshot/executive/record"
+	"earshot/executive/tool"
 	"earshot/internal/testkit"
+	"earshot/llm"
 	"earshot/llm/llmtest"
 	"earshot/participants"
 )
@@ -206,6 +209,42 @@ func TestReceiptsEnd(t *testing.T) {
 		all := terminal.all()
 		if len(all) < 2 || all[len(all)-1] != nil || all[len(all)-2] == nil {
 			t.Errorf("%d receipts, the last of %d bytes", len(all), len(all[len(all)-1]))
+		}
+	})
+}
+
+// TestReceiptOfWhatAToolFound: a receipt of words that rest on what a tool has found, in the middle of the turn, is
+// for those who may see that, and is erased with what it rests on.
+func TestReceiptOfWhatAToolFound(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		found := earshot.Visibility{Scope: earshot.Private, Members: []earshot.ParticipantID{participants.Owner}}
+		h := newHouse()
+		h.tools = (&shelf{holds: tool.Answer{Text: "milk", Visibility: found, Sources: []earshot.EventID{"secret"}}}).table()
+		h.model.Rules = []llmtest.Rule{{When: "list", Reply: "Wait.", Calls: []llm.Call{{Tool: "read_file"}}}, after("", "", "You have milk.")}
+		h.sealer, h.away = lost.NewSealer(roomKey, 3), true
+		h.open(t.Context())
+		terminal := &keeper{Voice: &testkit.Voice{Called: "console", Every: time.Millisecond, Flow: true}}
+		h.Enter(terminal, earshot.Audience{Members: []earshot.ParticipantID{participants.Owner}})
+		h.say(t, "what is on my list?")
+		time.Sleep(time.Minute)
+		h.stop()
+		var seen []string
+		for _, r := range terminal.all() {
+			if r == nil {
+				continue
+			}
+			end, _, err := h.sealer.Open(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			milk := strings.Contains(string(end.Body.(earshot.Reply).Offered), "milk")
+			if private := reflect.DeepEqual(end.Visibility, found); milk && (!private || !slices.Contains(end.Sources, "secret")) {
+				t.Errorf("what was found is for %+v, from %v", end.Visibility, end.Sources)
+			}
+			seen = append(seen, string(end.Body.(earshot.Reply).Offered))
+		}
+		if len(seen) == 0 || !strings.HasSuffix(seen[len(seen)-1], "milk.") {
+			t.Errorf("receipts are of %q", seen)
 		}
 	})
 }
