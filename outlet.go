@@ -131,3 +131,17 @@ type Board interface {
 	// block: a board that cannot keep up drops the oldest and says how many.
 	Show(e Event)
 }
+
+// A ReceiptHolder is an outlet that may outlive the daemon. It is optional. After each position that it
+// reports, it is given a receipt of what was heard so far, which takes the place of the one before; nil says
+// that it needs none any more. If the daemon is lost, whoever has the room next takes it as proof: only
+// daemons can make one. The methods neither block nor call the room.
+type ReceiptHolder interface {
+	KeepReceipt([]byte)
+
+	// TakeReceipt returns the receipt that the outlet had before it came here, once; nil if it had none.
+	TakeReceipt() []byte
+}
+
+// MaxReceipt is the longest receipt in bytes: more is heard without one.
+const MaxReceipt = 32 << 10

@@ -68,7 +68,7 @@ func (d *Daemon) statusLine() string {
 }
 
 // queues are the queues that drop something when they are full, by name; see docs/service.md.
-var queues = []string{"terminal", "discord", "webcam", "microphone", "unsaved", "questions", "findings", "satellites"}
+var queues = []string{"terminal", "discord", "webcam", "microphone", "unsaved", "questions", "findings", "satellites", "receipts"}
 
 // measure starts the metrics of the daemon.
 func (d *Daemon) measure(cfg *config.Config) {

@@ -17,6 +17,7 @@ import (
 	"earshot/executive"
 	"earshot/executive/command"
 	"earshot/executive/explain"
+	"earshot/executive/record"
 	"earshot/executive/remind"
 	"earshot/executive/room"
 	"earshot/executive/tool"
@@ -97,14 +98,15 @@ func (d *Daemon) newRoomEntry(ctx context.Context, is executive.Room, journal ro
 		return roomEntry{}, fmt.Errorf("reading what is still to be said in the room %s: %w", is.ID, err)
 	}
 	var lost time.Time
-	if d.cluster != nil {
-		lost = time.Now().Add(-lostTurns)
-		past = shiftTimes(past, -d.cluster.Leases.Ahead())
+	var sealer *record.Sealer
+	if j, leased := journal.(leasedJournal); leased {
+		lost, sealer = time.Now().Add(-lostTurns), record.NewSealer(d.bus.Key("receipts"), j.lease.Fence)
+		past = shiftTimes(past, -j.ahead())
 	}
 	return roomEntry{Is: is, Room: room.New(room.Config{
 		Cameras: d.cameras.In(is.ID), // those of this machine for the rooms of executive.sight.rooms
 		ID:      is.ID, Settings: d.settings,
-		People: d.people, Voices: d.voices.Registry, Journal: journal, Model: &d.llm, Past: past, Lost: lost, Agenda: agenda, Works: d.working, Parts: d.health.List, Took: d.countLatency, Dropped: d.counts.Dropped,
+		People: d.people, Voices: d.voices.Registry, Journal: journal, Model: &d.llm, Past: past, Lost: lost, Sealer: sealer, Agenda: agenda, Works: d.working, Parts: d.health.List, Took: d.countLatency, Dropped: d.counts.Dropped,
 		Agents: func() []agents.Record { return d.agents.In(is.ID) }, Order: d.order, Former: d.agents.Former, Tools: d.tools(), Spawner: d.agents,
 		Reach: func(who earshot.ParticipantID, e earshot.Event) { d.notifyElsewhere(now(), who, e) },
 		Recall: func(ctx context.Context, agent earshot.ParticipantID) ([]earshot.Event, error) {

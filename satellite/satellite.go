@@ -92,6 +92,7 @@ type Join struct {
 	Build   string `json:"build"`            // of its program, for people
 	Muted   bool   `json:"muted,omitempty"`  // somebody there has closed its microphone and its camera
 	Camera  bool   `json:"camera,omitempty"` // it has one that may be watched through
+	Keep    *Keep  `json:"keep,omitempty"`   // the receipt that it has; nil if it keeps none
 }
 
 // A Welcome is the hub's answer to a [Join].
@@ -127,6 +128,7 @@ const (
 	SayWatch = "watch" // from the hub, with a [Watch]
 	SayHear  = "hear"  // from the hub, with an [Utterance] to be recognised there
 	SayWords = "words" // from the satellite, with [Words] of it
+	SayKeep  = "keep"  // from the hub, with a [Keep], to a satellite that keeps receipts
 )
 
 const (
@@ -166,4 +168,9 @@ type Watch struct {
 // A Gate says for how long a satellite that waits for a name may send sound without one.
 type Gate struct {
 	For time.Duration `json:"for"`
+}
+
+// A Keep replaces the receipt that a satellite keeps; see [earshot.ReceiptHolder].
+type Keep struct {
+	Receipt []byte `json:"receipt"`
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
@@ -24,6 +25,7 @@ import (
 	"earshot/internal/helper"
 	"earshot/internal/helper/helpertest"
 	"earshot/internal/sound"
+	"earshot/internal/sound/soundtest"
 	"earshot/internal/testkit"
 	"earshot/internal/testkit/pgtest"
 	"earshot/satellite"
@@ -39,6 +41,7 @@ type flock struct {
 	database string
 	homes    []*home
 	daemons  []*process
+	sound    helper.Dialer // of the satellite's sound card; nil is one that plays nothing
 
 	mu     sync.Mutex
 	status far.Status // of the satellite
@@ -94,6 +97,9 @@ func (f *flock) owner() (i int) {
 // satellite runs a satellite until the test is over.
 func (f *flock) satellite(id string, cfg nats.Config) {
 	var conn *nats.Conn // of the goroutine that runs
+	if f.sound == nil {
+		f.sound = helpertest.Dialer(sound.Helper, playsNothing)
+	}
 	s := far.New(far.Config{
 		ID: id, Build: "test", Muted: true, Notice: func(earshot.Notice) {},
 		Connect: func(ctx context.Context) (_ bus.Bus, err error) {
@@ -101,7 +107,7 @@ func (f *flock) satellite(id string, cfg nats.Config) {
 			return conn, err
 		},
 		Media: helpertest.Dialer("media", idle),
-		Sound: helpertest.Dialer(sound.Helper, playsNothing),
+		Sound: f.sound,
 		Changed: func(s far.Status) {
 			f.mu.Lock()
 			defer f.mu.Unlock()
@@ -189,24 +195,88 @@ func (f *flock) kills() time.Duration {
 	return took
 }
 
-// TestClusterSatellite: a satellite that was paired at one of three daemons, each with a server of the bus,
-// joins whoever has its room, and so does its console: after that was killed with its server, and when it gives the room away.
-func TestClusterSatellite(t *testing.T) {
-	path := helpertest.Build(t, helper.BusProgram)
+// newNest returns daemons that each have a server of the bus.
+func newNest(t *testing.T, path, config string) *flock {
 	var listens, routes []string
 	for range 3 {
 		listens, routes = append(listens, freeAddress(t)), append(routes, freeAddress(t))
 	}
-	f := newFlock(t, func(i int) ([]string, string) {
-		return []string{"PATH=" + path}, fmt.Sprintf("bus:\n  listen: %s\n  addresses: [%s]\n  cluster: {listen: %q, servers: [%s]}\n", listens[i], strings.Join(listens, ", "), routes[i], strings.Join(routes, ", "))
+	return newFlock(t, func(i int) ([]string, string) {
+		return []string{"PATH=" + path}, config + fmt.Sprintf("bus:\n  listen: %s\n  addresses: [%s]\n  cluster: {listen: %q, servers: [%s]}\n", listens[i], strings.Join(listens, ", "), routes[i], strings.Join(routes, ", "))
 	})
-	f.start()
+}
+
+// pairs pairs the satellite at one daemon, and returns its code when it has joined.
+func (f *flock) pairs() pairing.Code {
+	f.t.Helper()
 	code, err := pairing.Decode(f.homes[2].earshot(nil, "pair", "oven", "--room", "kitchen").out)
-	if err != nil || !slices.Equal(code.Addresses, listens) {
-		t.Fatalf("the code is for %v, %v", code.Addresses, err)
+	if err != nil || len(code.Addresses) != len(f.homes) {
+		f.t.Fatalf("the code is for %v, %v", code.Addresses, err)
 	}
 	f.satellite(code.ID, nats.Config{Servers: code.Addresses, Seed: code.Seed, Inbox: satellite.RightsOf(code.ID).Inbox, Certificates: []string{hex.EncodeToString(code.Certificate)}})
 	f.joins("the satellite joins", time.Time{})
+	return code
+}
+
+// TestClusterSatelliteHeard: while a satellite speaks, the daemon that has its room is killed. What came out of its
+// loudspeaker is on record once, as cut short, before the question is answered again.
+func TestClusterSatelliteHeard(t *testing.T) {
+	path := helpertest.Build(t, helper.BusProgram, helper.SpeechProgram, helper.SoundProgram)
+	f := newNest(t, path, "executive: {speech: {answer_typed_aloud: true}}\n")
+	room, log := soundtest.Start(t), slog.New(slog.NewTextHandler(t.Output(), nil))
+	f.sound = func() (helper.Link, error) {
+		return helper.Start(helper.Command{Name: helper.SoundProgram, Path: filepath.Join(path, helper.SoundProgram), Env: room.Env(), Log: log})
+	}
+	for _, h := range f.homes {
+		h.scripted(counts)
+	}
+	f.start()
+	f.pairs()
+	replies := func() (all []earshot.Reply) {
+		for _, e := range (&trio{t: t, servers: []*pgtest.Server{f.postgres}, database: f.database}).journal() {
+			if r, is := e.Body.(earshot.Reply); is {
+				all = append(all, r)
+			}
+		}
+		return all
+	}
+	at := func() *client.Client { return &client.Client{Socket: f.homes[f.owner()].socket, Room: "kitchen"} }
+	const outlet = "satellite oven"
+	testkit.Await(t, soon, "the satellite speaks", func() bool { // which the loudspeaker may not do at once
+		if _, err := at().Post(t.Context(), "", "count"); err != nil {
+			return false
+		}
+		ctx, stop := context.WithTimeout(t.Context(), 20*time.Second)
+		defer stop()
+		for view := range at().Live(ctx) {
+			for _, r := range view.Replies {
+				if slices.ContainsFunc(r.Heard, func(d earshot.Delivery) bool { return d.Outlet == outlet && d.Bytes > len("one two three ") }) {
+					return true
+				}
+			}
+		}
+		return false
+	})
+	before, i := len(replies()), f.owner()
+	f.daemons[i].end(syscall.SIGKILL)
+	var since []earshot.Reply
+	testkit.Await(t, testkit.Patience, "the question is answered", func() bool {
+		since = replies()[before:]
+		return slices.ContainsFunc(since, func(r earshot.Reply) bool { return r.Outcome == earshot.Completed })
+	})
+	cut := since[0]
+	if len(since) != 2 || cut.Outcome != earshot.Interrupted || !strings.HasPrefix(string(cut.Delivered()), "one two three ") || cut.About != since[1].About || len(cut.Heard) != 1 || cut.Heard[0].Outlet != outlet {
+		t.Errorf("on record are %+v", since)
+	}
+	t.Logf("of the lost reply %q was heard", string(cut.Delivered()))
+}
+
+// TestClusterSatellite: a satellite that was paired at one of three daemons, each with a server of the bus,
+// joins whoever has its room, and so does its console: after that was killed with its server, and when it gives the room away.
+func TestClusterSatellite(t *testing.T) {
+	f := newNest(t, helpertest.Build(t, helper.BusProgram), "")
+	f.start()
+	code := f.pairs()
 	w := newHome(t).begin("satellite", "chat")
 	w.await("The code that", 1)
 	w.types(code.Encode().Reveal() + "\r")

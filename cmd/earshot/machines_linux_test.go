@@ -87,12 +87,9 @@ func TestSeveralMachinesPage(t *testing.T) {
 	at := func(node string) *home {
 		h := newHome(t, "PATH="+path)
 		h.scripted("reply: All is well.\n")
-		h.run = func(program string, args ...string) *exec.Cmd {
-			program, err := exec.LookPath(program)
-			if err != nil {
-				t.Fatal(err)
-			}
-			return lab.Command(node, program, args...)
+		h.start = func(c *exec.Cmd) (err error) {
+			lab.In(node, func() { err = c.Start() })
+			return err
 		}
 		return h
 	}
@@ -102,9 +99,10 @@ func TestSeveralMachinesPage(t *testing.T) {
 		if code, err := pairing.Decode(r.out); err != nil || len(hubs) > 1 && strings.Join(code.Addresses, " ") != named("attic:4223 barn:4223 cellar:4223") {
 			t.Fatalf("pair: %s the code is for %v, %v", r.err, code.Addresses, err)
 		}
-		c := at(node).command(does(one, "earshot satellite")...)
+		there := at(node)
+		c := there.command(does(one, "earshot satellite")...)
 		c.Stdin = strings.NewReader(r.out)
-		if err := c.Start(); err != nil {
+		if err := there.start(c); err != nil {
 			t.Fatal(err)
 		}
 		ended := make(chan error, 1)

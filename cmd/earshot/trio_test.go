@@ -392,7 +392,8 @@ func times(few, many int) int {
 
 // TestClusterKill: somebody reads a reply by one daemon while another, which has the room, is killed in the
 // middle of it. Within about five seconds they are answered again, or have an answer to what they say next,
-// and nothing that was said is lost.
+// and nothing that was said is lost. What they had read of the reply is on record once, as cut short, and
+// before it the question is not answered again.
 func TestClusterKill(t *testing.T) {
 	newTrio(t, pgtest.Start(t, settings)).killsOwners(times(2, 50))
 }
@@ -424,13 +425,21 @@ func (c *trio) killsOwners(rounds int) {
 		var replies []earshot.Reply
 		testkit.Await(t, testkit.Patience, "the question is settled", func() bool {
 			replies = c.replies(first)
-			return len(replies) > 0
+			return len(replies) > 1
 		})
 		e.leave()
 		for _, r := range replies {
 			if !strings.Contains(e.Played(), string(r.Delivered())) {
 				t.Errorf("%q is on record as heard, and was not in %q", string(r.Delivered()), e.Played())
 			}
+		}
+		how := make(map[earshot.Outcome]string)
+		for _, r := range replies {
+			how[r.Outcome] += string(r.Delivered())
+		}
+		t.Logf("of %q that was read, on record is %q", e.Played(), how)
+		if !strings.HasPrefix(how[earshot.Interrupted], "one two ") || strings.Count(how[earshot.Interrupted], "one") != 1 || len(replies) != 2 {
+			t.Error("what was heard of the lost reply is not on record once, before the question was settled")
 		}
 		c.start(owner)
 		c.spread()

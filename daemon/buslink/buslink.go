@@ -41,6 +41,7 @@ type Link struct {
 	mu      sync.Mutex
 	server  *natsserver.Server // nil if there are servers already
 	users   []natsserver.User
+	seed    field.Secret  // of the key by which daemons use it
 	conn    bus.Bus       // nil while there is none
 	changed chan struct{} // closed and replaced when there is another
 }
@@ -103,6 +104,7 @@ func (b *Link) open(cfg *config.Config) error {
 	b.is.Parts = append(b.is.Parts, section.Part{Name: "connection with the bus", Run: func(ctx context.Context) error { return b.connect(ctx, server, connection) }, Key: cfg.Bus})
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	b.seed = connection.Seed
 	if b.server = server; server != nil {
 		if b.users == nil { // or a satellite would be refused, and tell people to pair it again
 			paired, _ := pairing.In(cfg.Store.Directory).List() // an error is reported with the satellites
@@ -127,6 +129,16 @@ func busKey(of natsserver.Certificate) (field.Secret, string, error) {
 	}
 	public, err := pair.PublicKey()
 	return field.Secret(seed), public, err
+}
+
+// Key returns a key for some use, which all daemons have that use the bus by the same key; nil without one.
+func (b *Link) Key(use string) []byte {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.seed == "" {
+		return nil
+	}
+	return []byte("earshot " + use + "\n" + b.seed.Reveal())
 }
 
 // connect connects with the bus until ctx ends.

@@ -368,7 +368,7 @@ func (s *Satellites) parts(cfg *config.Config, one *pairedSatellite, there *supe
 			if r == nil {
 				return func() {}
 			}
-			return r.Enter(namedLoudspeaker{loud, name}, earshot.Audience{Unknown: true})
+			return r.Enter(namedLoudspeaker{loud, far, name}, earshot.Audience{Unknown: true})
 		})
 	}))
 	return parts
@@ -414,6 +414,7 @@ func (r farRecogniser) Begin(on func(microphone.Result)) microphone.Session {
 // A namedLoudspeaker is a loudspeaker with a name of its own.
 type namedLoudspeaker struct {
 	*loudspeaker.Loudspeaker
+	earshot.ReceiptHolder
 	name string
 }
 

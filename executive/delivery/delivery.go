@@ -215,18 +215,30 @@ func (s *TurnOutlet) Open(ctx context.Context, o earshot.Opening, heard func(ear
 	return &s.relay, nil
 }
 
-// BeginTurn returns some outlets as those of a turn in which something of visibility v is said. heard
-// is called when something has come out of one.
-func (s *Set) BeginTurn(outlets []*Outlet, v earshot.Visibility, heard func()) (of []earshot.Outlet) {
+// BeginTurn returns some outlets as those of a turn in which something of visibility v is said. receipt, if
+// it is not nil, makes the receipts of what was heard at one; heard is called when something has come out of one.
+func (s *Set) BeginTurn(outlets []*Outlet, v earshot.Visibility, receipt func(outlet string, heard earshot.Text) []byte, heard func()) (of []earshot.Outlet) {
 	var all []*TurnOutlet
 	for _, p := range outlets {
-		t := &TurnOutlet{Outlet: p, visibility: v, heard: heard}
+		t := &TurnOutlet{Outlet: p, visibility: v, heard: heard, relay: relay{receipt: receipt}}
 		all, of = append(all, t), append(of, t)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.turn, s.follow = all, nil
 	return of
+}
+
+// DropReceipts says that nobody needs receipts of the last turn: it is on record.
+func (s *Set) DropReceipts() {
+	s.mu.Lock()
+	turn := s.turn
+	s.mu.Unlock()
+	for _, t := range turn {
+		if h, ok := t.place().Outlet.(earshot.ReceiptHolder); ok {
+			h.KeepReceipt(nil)
+		}
+	}
 }
 
 // Replace replaces somebody around an outlet by somebody else. It returns the outlets with that name

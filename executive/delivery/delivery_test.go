@@ -63,7 +63,7 @@ func TestReplace(t *testing.T) {
 	var set delivery.Set
 	b := &board{name: "ann"}
 	set.Add(b, audience("ann"), nil)
-	turn := set.BeginTurn(set.Around(private("ann")), private("ann"), func() {})
+	turn := set.BeginTurn(set.Around(private("ann")), private("ann"), nil, func() {})
 	if len(turn) != 1 {
 		t.Fatal("it does not fit at first")
 	}

@@ -17,6 +17,8 @@ type relay struct {
 	open   func(*Outlet, func(earshot.Heard)) (earshot.Speaking, error)
 	report func(earshot.Heard)
 
+	receipt func(outlet string, heard earshot.Text) []byte // makes one; nil if nobody could read it
+
 	control sync.Mutex // held while the outlet is told what to do; it may report at the same time
 
 	mu       sync.Mutex
@@ -31,6 +33,8 @@ type relay struct {
 	handing  bool // clauses are being handed over
 	finished bool
 	places   []earshot.Delivery // where it has left off
+	text     []byte             // of all clauses
+	starts   []int              // where in text each clause begins
 
 	hand    sync.Mutex // held while clauses are handed over
 	clauses []earshot.Clause
@@ -79,15 +83,30 @@ func (r *relay) hear(leg int, h earshot.Heard) {
 		return
 	}
 	h.Clause += r.base
-	if h.Clause > r.pos.Clause || h.Clause == r.pos.Clause && h.Byte > r.pos.Byte {
+	further := h.Clause > r.pos.Clause || h.Clause == r.pos.Clause && h.Byte > r.pos.Byte
+	if further {
 		r.pos.Clause, r.pos.Byte = h.Clause, h.Byte
 	}
 	if h.End {
 		close(r.ended)
 		h.End = !r.moving
 	}
+	at, heard := r.at, r.heard()
 	r.mu.Unlock()
+	if to, ok := at.Outlet.(earshot.ReceiptHolder); ok && further && r.receipt != nil {
+		if made := r.receipt(at.Name(), earshot.Text(heard)); made != nil { // or else the one before remains
+			to.KeepReceipt(made) // before the turn can end
+		}
+	}
 	r.report(h)
+}
+
+// heard returns the text that was heard. The caller holds mu.
+func (r *relay) heard() []byte {
+	if r.pos.Clause >= len(r.starts) {
+		return r.text
+	}
+	return r.text[:min(r.starts[r.pos.Clause]+r.pos.Byte, len(r.text))]
 }
 
 // Say implements [earshot.Speaking].
@@ -95,6 +114,9 @@ func (r *relay) Say(c earshot.Clause) error {
 	r.hand.Lock()
 	defer r.hand.Unlock()
 	r.clauses = append(r.clauses, c)
+	r.mu.Lock()
+	r.starts, r.text = append(r.starts, len(r.text)), append(r.text, c.Text...)
+	r.mu.Unlock()
 	return r.pump()
 }
 
@@ -159,11 +181,7 @@ func (r *relay) move(p *Outlet) {
 	r.hand.Lock() // the outlet that was cut takes no more, and says so at once
 	defer r.hand.Unlock()
 	r.mu.Lock()
-	from, at := r.at.Name(), r.pos
-	heard := at.Byte
-	for i := range min(at.Clause, len(r.clauses)) {
-		heard += len(r.clauses[i].Text)
-	}
+	from, at, heard := r.at.Name(), r.pos, len(r.heard())
 	if at.Clause < len(r.clauses) && at.Byte >= len(r.clauses[at.Clause].Text) {
 		at.Clause++ // it was heard to its end
 	}

@@ -34,7 +34,7 @@ func TestRelay(t *testing.T) {
 				set.Add(v, earshot.Audience{Unknown: true}, voice)
 			}
 			places := set.WithOneVoice(set.All(), "", "")
-			turn := set.BeginTurn(places, earshot.Visibility{Scope: earshot.Public}, func() {})
+			turn := set.BeginTurn(places, earshot.Visibility{Scope: earshot.Public}, nil, func() {})
 
 			var mu sync.Mutex
 			at, ends := 0, 0

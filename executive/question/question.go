@@ -69,7 +69,8 @@ type Question struct {
 	After     []dialogue.Line
 	Overheard []earshot.ParticipantID
 
-	Rests prompt.Provenance // what the answer rests on
+	Rests  prompt.Provenance       // what the answer rests on
+	Rested func(prompt.Provenance) // receives that when it changes in the turn; may be nil
 }
 
 // Origin returns the event with which the conversation of q began.
@@ -101,6 +102,9 @@ func (q *Question) Begins(now func() time.Time, moved func()) {
 func (q *Question) RestOn(v earshot.Visibility, from []earshot.EventID) {
 	q.Rests = q.Rests.And(v, from...)
 	q.Trace.SetVisibility(q.Rests.Visibility)
+	if q.Rested != nil {
+		q.Rested(q.Rests)
+	}
 }
 
 // Precedes reports whether q is answered rather than another, earlier question of the same

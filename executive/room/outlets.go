@@ -12,6 +12,7 @@ import (
 // shown there, and no later turn opens it. A speech that has begun continues until it ends itself.
 func (r *Room) Enter(o earshot.Outlet, around earshot.Audience) (leave func()) {
 	around.Room = r.cfg.ID
+	r.takeReceipt(o) // before it is known that anybody reads there, and they are answered again
 	p, remove := r.notices.Outlets.Add(o, around, func(ctx context.Context, o earshot.Outlet, opening earshot.Opening, heard func(earshot.Heard)) (earshot.Speaking, error) {
 		return r.speech.Echo.Open(ctx, o, opening, r.speech.Voice(false), heard)
 	})

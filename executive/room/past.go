@@ -46,14 +46,19 @@ func (r *Room) restorePast() {
 	}
 	for _, e := range record.Unended(r.cfg.Past) {
 		d := e.Body.(earshot.Decision)
-		fault := "earshot stopped in the middle of it; ask again"
-		if !r.cfg.Lost.IsZero() && !e.At.Before(r.cfg.Lost) {
+		fault, lately := "earshot stopped in the middle of it; ask again", !r.cfg.Lost.IsZero() && !e.At.Before(r.cfg.Lost)
+		if lately {
 			fault = "the daemon that said it was lost in the middle of it; it is said again"
 		}
 		lost := r.event(e.Visibility, earshot.Reply{Turn: d.Turn, About: d.About, Outcome: earshot.Failed, Fault: fault})
 		lost.Author, lost.Sources = d.Agent, []earshot.EventID{d.About}
+		if lately && r.cfg.Sealer != nil {
+			r.lost.ends = append(r.lost.ends, lost)
+			continue
+		}
 		r.records.unsaved.Add(lost)
 	}
+	r.lost.until = r.cfg.Now().Add(receiptWait)
 }
 
 // reunion is how long people who were waiting for an answer when earshot stopped may take to come

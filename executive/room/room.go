@@ -95,6 +95,7 @@ import (
 	"earshot/executive/perception"
 	"earshot/executive/presence"
 	"earshot/executive/question"
+	"earshot/executive/record"
 	"earshot/executive/remind"
 	"earshot/executive/reply"
 	"earshot/executive/scene"
@@ -140,8 +141,12 @@ type Config struct {
 	Past []earshot.Event
 
 	// Lost, if it is set, says that another daemon had the room until a moment ago: the questions whose turns
-	// began since then and have no end are answered again, from the beginning.
+	// began since then and have no end are answered again.
 	Lost time.Time
+
+	// Sealer makes receipts of what is heard, and reads those of whoever had the room. If nil, nobody knows what
+	// was heard of the turns that were lost.
+	Sealer *record.Sealer
 
 	// Agenda is the open reminders, however old they are. It may already contain those in Past.
 	Agenda remind.Agenda
@@ -280,6 +285,8 @@ type Room struct {
 	records    journalState
 	chain      *chain.Chain
 	unanswered unanswered // the questions that were unanswered when the program began
+
+	lost lostTurns
 }
 
 // New returns a room that continues from its past. It does nothing until it runs.

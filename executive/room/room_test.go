@@ -23,6 +23,7 @@ import (
 	"earshot/executive/exchange"
 	"earshot/executive/explain"
 	"earshot/executive/hearing"
+	lost "earshot/executive/record"
 	"earshot/executive/room"
 	"earshot/executive/sight"
 	"earshot/executive/tool"
@@ -65,6 +66,8 @@ type house struct {
 	event      func(context.Context, earshot.EventID) (earshot.Event, bool, error)
 	away       bool // nobody is at the console
 	lost       time.Time
+	sealer     *lost.Sealer
+	dropped    func(queue string, n int)
 	lasts      bool // what is written stays
 	voices     hearing.Voices
 	unmodelled bool
@@ -121,7 +124,7 @@ func (h *house) open(ctx context.Context) *house {
 	}
 	h.Room = room.New(room.Config{
 		Cameras: seeing, ID: earshot.Desk, Settings: h.settings,
-		People: h.people, Enters: h.enters, Journal: h.journal, Model: h.llm, Past: h.past, Lost: h.lost, Tools: h.tools, Spawner: h.staff, Agents: h.agents, Recipients: h.recipients, Recall: h.recall, Order: h.order, Former: func() []string { return h.former }, Reader: h.reader, Reach: h.reach,
+		People: h.people, Enters: h.enters, Journal: h.journal, Model: h.llm, Past: h.past, Lost: h.lost, Sealer: h.sealer, Dropped: h.dropped, Tools: h.tools, Spawner: h.staff, Agents: h.agents, Recipients: h.recipients, Recall: h.recall, Order: h.order, Former: func() []string { return h.former }, Reader: h.reader, Reach: h.reach,
 		Decided: func(a earshot.Audience) explain.Journal { return h.journal.For(a) },
 		Event:   h.event, Lasts: h.lasts,
 		Scenery: h.scenery, Corrected: h.corrected, Voices: h.voices,

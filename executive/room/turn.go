@@ -43,13 +43,14 @@ func (r *Room) next(ctx context.Context, turns *sync.WaitGroup) {
 	r.startLooks(ctx) // even while somebody speaks: afterwards is too late
 	for ctx.Err() == nil {
 		since := r.floor.Ticket() // before choosing who may speak, so that nobody who cuts in from now on is overlooked
-		if r.live.busy() {
+		if r.live.busy() || !r.lost.next(r.cfg.Now()).IsZero() {
 			break
 		}
 		q, ok := r.choose(ctx, since)
 		if !ok {
 			break
 		}
+		r.settleLost(ctx)
 		r.begin(ctx, q, turns)
 		r.wait(r.pending)
 	}
@@ -149,7 +150,7 @@ func (r *Room) begin(ctx context.Context, q question.Question, turns *sync.WaitG
 	if late := set.Speech.FillerAfter.Duration(); late > 0 && asked != nil && q.FromPerson() && slices.ContainsFunc(places, (*delivery.Outlet).Audible) {
 		spec.Filler = turn.NewFiller(q.Turn, r.speech.Listener.End(q.Message).Add(late).Sub(r.cfg.Now()), q.Progress.Quiet)
 	}
-	spec.Outlets = r.notices.Outlets.BeginTurn(places, q.Rests.Visibility, sync.OnceFunc(func() { r.speech.Listener.Heard(q.Message) }))
+	spec.Outlets = r.notices.Outlets.BeginTurn(places, q.Rests.Visibility, r.receipts(&q), sync.OnceFunc(func() { r.speech.Listener.Heard(q.Message) }))
 	ctx, end := context.WithCancel(ctx)
 	r.live.set(&activeTurn{Question: q, end: end}, len(r.pending))
 	r.cfg.Log.Debug("turn begins", "turn", q.Turn, "agent", q.Seat.ID, "outlets", len(places), "model", asked != nil)
@@ -237,6 +238,7 @@ func (r *Room) conclude(ctx context.Context, e turnResult) {
 	r.cfg.Log.Info("turn ended", "turn", e.Reply.Turn, "outcome", string(e.Reply.Outcome),
 		"offered", len(e.Reply.Offered), "delivered", len(e.Reply.Delivered()), "took", r.cfg.Now().Sub(e.began))
 	if slices.ContainsFunc(r.keep(ctx), func(kept earshot.Event) bool { return kept.ID == done.ID && kept.Body.Kind() == earshot.KindReply }) {
+		r.notices.Outlets.DropReceipts()
 		r.chain.Follow(ctx, &e.Result, done, calls)
 	}
 }

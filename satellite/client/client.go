@@ -141,6 +141,7 @@ type Client struct {
 	unwatch func()            // closes the camera
 	closed  <-chan struct{}   // closed when the camera is
 	watched int               // cameras that are open; one is, at most
+	kept    satellite.Keep    // of what was played, for the next hub
 	box     outbox
 
 	recogniser Recogniser            // nil without a session, and without names
@@ -343,7 +344,9 @@ func (c *Client) connected(ctx context.Context, is bool) bool {
 func (c *Client) ask(ctx context.Context) (w satellite.Welcome, err error) {
 	ctx, stop := context.WithTimeoutCause(ctx, joining, errSilent)
 	defer stop()
-	request, err := json.Marshal(satellite.Join{Version: satellite.Version, Build: c.cfg.Build, Muted: c.Muted(), Camera: c.cfg.Camera != nil})
+	c.mu.Lock()
+	request, err := json.Marshal(satellite.Join{Version: satellite.Version, Build: c.cfg.Build, Muted: c.muted, Camera: c.cfg.Camera != nil, Keep: &c.kept})
+	c.mu.Unlock()
 	if err != nil {
 		return w, err
 	}

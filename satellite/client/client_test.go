@@ -22,6 +22,7 @@ import (
 	"earshot/internal/testkit"
 	"earshot/satellite"
 	"earshot/satellite/client"
+	"earshot/satellite/hub"
 )
 
 // speak has somebody speak at the satellite for some time.
@@ -590,6 +591,53 @@ func TestEarlierOwner(t *testing.T) {
 				t.Errorf("%d: with the fence %d: connected %v, %s", n, tt.fence, connected, why)
 			}
 			mu.Unlock()
+		}
+		cancel()
+		testkit.Finish(t, testkit.Patience, "the satellite ends", running.Wait)
+	})
+}
+
+// TestReceipt: a satellite brings the next hub the last receipt that it was given, once, and none that is not
+// needed any more.
+func TestReceipt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := new(bus.Local)
+		ctx, cancel := context.WithCancel(t.Context())
+		var running sync.WaitGroup
+		c := client.New(client.Config{
+			ID: "kitchen", Connect: func(context.Context) (bus.Bus, error) { return b, nil }, Sound: helpertest.Dialer(sound.Helper, new(card).work), Media: helpertest.Dialer("media", encode),
+			Notice: func(earshot.Notice) {}, Changed: func(client.Status) {},
+		})
+		running.Go(func() { c.Run(ctx) })
+		for n, tt := range []struct {
+			brings string
+			gives  []string // an empty one says that none is needed
+		}{{"", []string{"one", "one two"}}, {"one two", nil}, {"", []string{"three", ""}}, {"", []string{"four"}}, {"four", nil}} {
+			h := hub.New(hub.Config{Media: helpertest.Dialer("media", encode), Log: quietLog, FollowUp: func() time.Duration { return 0 }})
+			s := h.Add(hub.SatelliteConfig{ID: "kitchen", Tell: func(string) {}, Welcome: func() satellite.Welcome { return satellite.Welcome{Room: "the kitchen"} }})
+			ctx, stop := context.WithCancel(ctx)
+			var parts sync.WaitGroup
+			parts.Go(func() { h.Run(ctx, b) })
+			parts.Go(func() {
+				for ctx.Err() == nil {
+					s.Run(ctx)
+				}
+			})
+			time.Sleep(time.Minute)
+			if got := string(s.TakeReceipt()); got != tt.brings || !s.State().Connected {
+				t.Errorf("hub %d gets %q, want %q; connected: %v", n, got, tt.brings, s.State().Connected)
+			}
+			if len(s.TakeReceipt()) > 0 {
+				t.Errorf("hub %d gets it twice", n)
+			}
+			for _, r := range tt.gives {
+				if s.KeepReceipt([]byte(r)); r == "" {
+					s.KeepReceipt(nil)
+				}
+			}
+			time.Sleep(time.Second)
+			stop()
+			parts.Wait()
 		}
 		cancel()
 		testkit.Finish(t, testkit.Patience, "the satellite ends", running.Wait)

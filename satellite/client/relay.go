@@ -53,6 +53,7 @@ func (c *Client) begin(s *session, w satellite.Welcome, recogniser, spotter Reco
 	if c.cfg.Wake && c.cfg.Spotter == nil {
 		spotter = recogniser
 	}
+	c.kept = satellite.Keep{} // it has arrived
 	c.session, c.recogniser, c.spotter, c.recognises, c.utterances = s, recogniser, spotter, false, make(map[uint32]*utterance)
 	c.status = Status{Connected: true, Since: time.Now(), Room: w.Room}
 	c.box.rewind(time.Now())
@@ -139,6 +140,7 @@ func (c *Client) hubControl(s *session, m helper.Control) error {
 		Number  uint32        `json:"number"`
 		For     time.Duration `json:"for"`
 		Session uint64        `json:"session"`
+		satellite.Keep
 	}
 	if err := m.Decode(&b); err != nil {
 		return err
@@ -165,6 +167,8 @@ func (c *Client) hubControl(s *session, m helper.Control) error {
 		return nil
 	case satellite.SayWatch:
 		c.watch(s, b.Session)
+	case satellite.SayKeep:
+		c.kept = b.Keep
 		return nil
 	case satellite.SayGate:
 		c.open(int(min(b.For, time.Hour) / audio.Time))

@@ -18,6 +18,7 @@ import (
 	"sync"
 	"time"
 
+	"earshot"
 	"earshot/bus"
 	"earshot/internal/audio"
 	"earshot/internal/codec"
@@ -66,8 +67,8 @@ func New(cfg Config) *Hub {
 // Decode is one life of the decoder, as [codec.Opus.Run] is.
 func (h *Hub) Decode(ctx context.Context) error { return h.opus.Run(ctx) }
 
-// maxJoin is how many bytes a request to join may have.
-const maxJoin = 4 << 10
+// maxJoin is how many bytes a request to join may have: a receipt fits.
+const maxJoin = 4<<10 + 2*earshot.MaxReceipt
 
 // Run answers who asks to join on a bus, until ctx ends. It must not be called twice at a time.
 func (h *Hub) Run(ctx context.Context, b bus.Bus) error {

@@ -519,3 +519,18 @@ func TestJoinWaitsForBus(t *testing.T) {
 		testkit.Finish(t, testkit.Patience, "the hub ends", running.Wait)
 	})
 }
+
+// TestNoReceipt: a satellite that does not say that it keeps receipts is given none.
+func TestNoReceipt(t *testing.T) {
+	live(t, func(t *testing.T, h *house) {
+		f, leave := h.join(new(far))
+		defer leave()
+		h.sat.KeepReceipt([]byte("one"))
+		synctest.Wait()
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		if slices.Contains(f.heard, satellite.SayKeep) || h.sat.TakeReceipt() != nil {
+			t.Errorf("it is told %q", f.heard)
+		}
+	})
+}

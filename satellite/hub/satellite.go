@@ -51,6 +51,7 @@ type Satellite struct {
 	changed chan struct{}    // closed and replaced when it is muted or not any more
 	camera  mailbox.Notifier // of what CameraMode returns
 	taken   clockReading     // of the last packet that was taken, in any session
+	kept    *satellite.Keep  // that it joined with; nil if it keeps none
 }
 
 // A request is one to join.
@@ -180,10 +181,30 @@ func (s *Satellite) connect(l *link, as satellite.Join) {
 	s.link = l
 	s.state.Connected, s.state.Since, s.state.Recognises, s.unable = l != nil, time.Now(), false, false
 	if l != nil {
-		s.state.Build, s.state.Camera = as.Build, as.Camera
+		s.state.Build, s.state.Camera, s.kept = as.Build, as.Camera, as.Keep
 		return
 	}
 	s.lost.Add(1)
+}
+
+// KeepReceipt implements [earshot.ReceiptHolder].
+func (s *Satellite) KeepReceipt(r []byte) {
+	s.mu.Lock()
+	l, keeps := s.link, s.kept != nil
+	s.mu.Unlock()
+	if l != nil && keeps {
+		_ = l.Send(satellite.SayKeep, satellite.Keep{Receipt: r}) // an error ends the session
+	}
+}
+
+// TakeReceipt implements [earshot.ReceiptHolder].
+func (s *Satellite) TakeReceipt() (had []byte) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.kept != nil {
+		had, s.kept.Receipt = s.kept.Receipt, nil
+	}
+	return had
 }
 
 // mute records whether the satellite is muted at its machine, and tells people if that is news.

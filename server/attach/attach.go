@@ -4,6 +4,7 @@
 package attach
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -60,7 +61,7 @@ func Run(ctx context.Context, conn *wire.Conn, p providers.Provider, o earshot.O
 	}
 	flowing, ok := o.(earshot.Flowing)
 	passing, passes := o.(Passing)
-	_ = s.box.Urgent(wire.Hello{Flows: ok && flowing.Flows(), Passes: passes && passing.Passes()})
+	_ = s.box.Urgent(wire.Hello{Flows: ok && flowing.Flows(), Passes: passes && passing.Passes(), Keep: cmp.Or(names.kept.Load(), new(wire.Keep))})
 	return s.run(ctx, p)
 }
 
@@ -168,6 +169,7 @@ func (s *session) take(ctx context.Context, f wire.Frame) error {
 			return errors.New("a daemon must welcome a terminal once")
 		}
 		s.welcomed, s.name = true, f.Outlet
+		s.names.kept.Store(nil) // it has arrived
 		close(s.there)
 	case wire.Ack:
 		return s.answered(f.N, nil)
@@ -182,6 +184,8 @@ func (s *session) take(ctx context.Context, f wire.Frame) error {
 		s.speeches.do(f)
 	case wire.Finish:
 		s.speeches.finish(f)
+	case wire.Keep:
+		s.names.kept.Store(&f)
 	case wire.Show:
 		s.names.Learn(f.Names)
 		s.show(f.Event)

@@ -4,8 +4,10 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"earshot"
+	"earshot/server/wire"
 )
 
 const (
@@ -17,12 +19,14 @@ const (
 	nameBytes = 256
 )
 
-// Names holds the names that the daemon gave for its participants. The zero value knows nobody. It
-// may be used from many goroutines.
+// Names holds what a terminal keeps from one connection to the next: the names that the daemon gave for its
+// participants, and the receipt of what was shown. The zero value knows nobody. It may be used from many
+// goroutines.
 type Names struct {
 	mu     sync.Mutex
 	called map[earshot.ParticipantID]string
 	met    []earshot.ParticipantID // the keys of called, in the order in which they were met
+	kept   atomic.Pointer[wire.Keep]
 }
 
 // Name returns the name of id.

@@ -32,11 +32,13 @@ type outlet struct {
 	closed  bool
 	dropped func(n int) // receives the number of dropped events; may be nil
 	missed  int         // events dropped that the terminal has not been told of
+	kept    *wire.Keep  // that the terminal came with; nil if it keeps none
 }
 
 var _ interface {
 	earshot.Flowing
 	earshot.Board
+	earshot.ReceiptHolder
 } = (*outlet)(nil)
 
 func newOutlet(name string, flows bool, box *wire.Outbox, call func(earshot.ParticipantID) string) *outlet {
@@ -85,6 +87,22 @@ func (o *outlet) begin(op earshot.Opening, s *speech) error {
 	}
 	o.speech = s
 	return nil
+}
+
+// KeepReceipt implements [earshot.ReceiptHolder]. It replaces one that has not been sent yet.
+func (o *outlet) KeepReceipt(r []byte) {
+	if o.kept != nil {
+		o.box.Drop(-1, func(f wire.Frame) bool { _, ok := f.(wire.Keep); return ok })
+		_ = o.box.Put(wire.Keep{Receipt: r})
+	}
+}
+
+// TakeReceipt implements [earshot.ReceiptHolder]. An outlet comes to a room once.
+func (o *outlet) TakeReceipt() []byte {
+	if o.kept == nil {
+		return nil
+	}
+	return o.kept.Receipt
 }
 
 // heard handles a reported position. One for a speech that has ended is late, not wrong.

@@ -157,6 +157,8 @@ func TestProtocol(t *testing.T) {
 		w.want(`{"ack":{"n":1}}`, `{"refused":{"n":2,"error":"the disk is full","cure":"make room"}}`, `{"ack":{"n":3}}`)
 
 		o := <-r.outlet
+		o.(earshot.ReceiptHolder).KeepReceipt([]byte("one")) // it did not say that it keeps receipts
+		w.want()
 		var heard []earshot.Heard
 		s, err := o.Open(t.Context(), earshot.Opening{Turn: "7", About: "3", Name: "Earshot"}, func(h earshot.Heard) { heard = append(heard, h) })
 		if err != nil {

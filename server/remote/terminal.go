@@ -94,7 +94,7 @@ func (t *Terminal) Serve(ctx context.Context, conn *wire.Conn) error {
 		out:      make(chan struct{}),
 	}
 	s.outlet = newOutlet(t.Session.Outlet, hello.Flows, s.box, t.Name)
-	s.outlet.dropped = t.Dropped
+	s.outlet.dropped, s.outlet.kept = t.Dropped, hello.Keep
 	_ = s.box.Urgent(wire.Welcome{Outlet: t.Session.Outlet})
 	return s.run(ctx)
 }

@@ -11,9 +11,10 @@
 // each [Event] and is answered by [Ack] or [Refused], in the order of the events, with at most
 // [Unanswered] of them open; and it sends [Heard] for the speech it was given. The daemon sends
 // [Open], [Say], [Do] and [Finish] for a speech, at most one of which is open, with at most
-// [Window] bytes unheard; [Show] and [Missed] for everything else to show; and [Ended] when the
-// person at the terminal may not stay. Both send a [Beat] when there is nothing to send, which the
-// terminal answers with another, and treat a side that has been silent for [Idle] as dead.
+// [Window] bytes unheard; [Keep] to a terminal that keeps receipts; [Show] and [Missed] for everything
+// else to show; and [Ended] when the person at the terminal may not stay. Both send a [Beat] when there
+// is nothing to send, which the terminal answers with another, and treat a side that has been silent for
+// [Idle] as dead.
 //
 // When the reader is slow, clauses wait, shown events drop the oldest and count them, positions,
 // controls and interim words replace what they outdate, and nothing else can pile up.
@@ -52,6 +53,8 @@ type (
 	Hello struct {
 		Flows  bool `json:"flows"`            // wants each piece as a clause; see [earshot.Flowing]
 		Passes bool `json:"passes,omitempty"` // is there for a moment: no presence is announced
+
+		Keep *Keep `json:"keep,omitempty"` // the receipt that it has; nil if it keeps none
 	}
 
 	// Event is an input: a message, typing or a command. Only its ID, At and Body count.
@@ -106,6 +109,11 @@ type (
 		Turn earshot.TurnID `json:"turn"`
 	}
 
+	// Keep replaces the receipt that a terminal keeps; see [earshot.ReceiptHolder].
+	Keep struct {
+		Receipt []byte `json:"receipt,omitempty"`
+	}
+
 	// Show is an event to show, other than a reply being said, with the names of everybody in it. A
 	// name comes from the registry, never from a text.
 	Show struct {
@@ -136,6 +144,7 @@ func (Open) key() string    { return "open" }
 func (Say) key() string     { return "say" }
 func (Do) key() string      { return "do" }
 func (Finish) key() string  { return "finish" }
+func (Keep) key() string    { return "keep" }
 func (Show) key() string    { return "show" }
 func (Missed) key() string  { return "missed" }
 func (Ended) key() string   { return "ended" }
@@ -187,6 +196,8 @@ func decodeBody(key string, body []byte) (Frame, error) {
 		return decode[Do](body)
 	case "finish":
 		return decode[Finish](body)
+	case "keep":
+		return decode[Keep](body)
 	case "show":
 		return decodeShow(body)
 	case "missed":

@@ -1,0 +1,79 @@
+package record
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"hash"
+	"slices"
+
+	"earshot"
+)
+
+// ErrReceipt is the error of a receipt that nobody has made who has, or had, the room.
+var ErrReceipt = errors.New("a receipt that no owner of the room has made")
+
+// A Sealer makes receipts for whoever has a room by a lease, and reads those of the ones before, who have the
+// same key. It is safe for concurrent use. Nil makes none.
+type Sealer struct {
+	fence int64
+	mac   func() hash.Hash // by the key
+}
+
+// NewSealer returns a sealer by a key and the fence of a lease; nil without a key.
+func NewSealer(key []byte, fence int64) *Sealer {
+	if len(key) == 0 {
+		return nil
+	}
+	key = slices.Clone(key)
+	return &Sealer{fence, func() hash.Hash { return hmac.New(sha256.New, key) }}
+}
+
+// A receipt is what stands in one, behind its seal.
+type receipt struct {
+	Fence int64         `json:"fence"`
+	End   earshot.Event `json:"end"` // how the turn ends if the daemon is lost now
+}
+
+// Seal returns a receipt of a reply that is being heard: what is to be kept of it if nothing else comes. It is
+// nil if that is too long.
+func (s *Sealer) Seal(end earshot.Event) []byte {
+	body, err := json.Marshal(receipt{s.fence, end})
+	if err != nil || sha256.Size+len(body) > earshot.MaxReceipt {
+		return nil
+	}
+	return append(s.seal(body), body...)
+}
+
+func (s *Sealer) seal(body []byte) []byte {
+	m := s.mac()
+	m.Write(body)
+	return m.Sum(nil)
+}
+
+// Open returns what stands in a receipt, and whether the owner itself has made it. The error is [ErrReceipt].
+func (s *Sealer) Open(from []byte) (end earshot.Event, own bool, err error) {
+	var r receipt
+	if len(from) < sha256.Size || len(from) > earshot.MaxReceipt || !hmac.Equal(from[:sha256.Size], s.seal(from[sha256.Size:])) {
+		return end, false, ErrReceipt
+	}
+	err = json.Unmarshal(from[sha256.Size:], &r)
+	if _, is := r.End.Body.(earshot.Reply); err != nil || !is || r.Fence > s.fence {
+		return end, false, ErrReceipt
+	}
+	return r.End, r.Fence == s.fence, nil
+}
+
+// Settle returns how a lost turn ended, as far as is known, with what one more outlet shows: the one that was
+// heard the furthest counts, and each is named.
+func Settle(known, shown earshot.Event) earshot.Event {
+	is, more := known.Body.(earshot.Reply), shown.Body.(earshot.Reply)
+	heard := slices.Concat(is.Heard, more.Heard)
+	if len(more.Delivered()) > len(is.Delivered()) {
+		known, is = shown, more
+	}
+	is.Heard = heard
+	known.Body = is
+	return known
+}
