@@ -104,8 +104,9 @@ func (c *Relay) open(log *slog.Logger) {
 }
 
 // close closes the connections that wait.
-func (c *Relay) close() {
-	if c != nil && c.transport != nil {
+func (c *Relay) close(log *slog.Logger) {
+	if c != nil {
+		c.once.Do(func() { c.open(log) }) // requests at other listeners may be at it
 		c.transport.CloseIdleConnections()
 	}
 }

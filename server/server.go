@@ -126,7 +126,7 @@ func (s *Server) serve(ctx context.Context, l net.Listener, by *rules) error {
 	})
 	err := g.Wait()
 	at.conns.Wait()
-	s.Relay.close()
+	s.Relay.close(s.log())
 	if errors.Is(err, http.ErrServerClosed) {
 		return nil
 	}
