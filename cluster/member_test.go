@@ -1,6 +1,7 @@
 package cluster_test
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
 	"database/sql/driver"
@@ -224,6 +225,8 @@ type resident struct {
 	ending int                  // rooms that are being handed over
 	most   int                  // of them at a time
 
+	log bytes.Buffer // to be read when it has ended
+
 	took    int // rooms that others had
 	longest time.Duration
 }
@@ -253,7 +256,7 @@ func (h *house) join(name string) *resident {
 	if r.leases, err = cluster.OpenLeases(h.t.Context(), db, r.id); err != nil {
 		h.t.Fatal(err)
 	}
-	m := &cluster.Member{TakenOver: r.takenOver, Leases: r.leases, Bus: &r.line, Log: slog.New(slog.DiscardHandler), Serve: r.serve, Status: func() cluster.Status {
+	m := &cluster.Member{TakenOver: r.takenOver, Leases: r.leases, Bus: &r.line, Log: slog.New(slog.NewTextHandler(&r.log, nil)), Serve: r.serve, Status: func() cluster.Status {
 		return cluster.Status{Rooms: h.rooms, Drains: r.drains.Load()}
 	}}
 	r.member = m
@@ -539,7 +542,7 @@ func TestDrain(t *testing.T) {
 	})
 }
 
-// TestCondition: a member says what it has not got, and that another one has its name.
+// TestCondition: a member says what it has not got, and that another one has its name. Its log says so once.
 func TestCondition(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse(t, 1, 5*time.Millisecond, 1)
@@ -561,6 +564,11 @@ func TestCondition(t *testing.T) {
 			}
 		}
 		h.end()
+		for _, text := range []string{"the database does not answer", "the database answers again"} {
+			if n := strings.Count(a.log.String(), text); n != 1 {
+				t.Errorf("the log says %d times that %s", n, text)
+			}
+		}
 	})
 }
 

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -93,16 +94,21 @@ func TestSeveralMachinesPage(t *testing.T) {
 		}
 		return h
 	}
-	pairs := func(h *home, node string, hubs ...*home) {
+	pairs := func(h *home, node string, hubs ...*home) (said string) {
 		t.Helper()
 		r := h.earshot(nil, does(one, "earshot pair kitchen --room=kitchen")...)
 		if code, err := pairing.Decode(r.out); err != nil || len(hubs) > 1 && strings.Join(code.Addresses, " ") != named("attic:4223 barn:4223 cellar:4223") {
 			t.Fatalf("pair: %s the code is for %v, %v", r.err, code.Addresses, err)
 		}
-		there := at(node)
-		c := there.command(does(one, "earshot satellite")...)
-		c.Stdin = strings.NewReader(r.out)
-		if err := there.start(c); err != nil {
+		far := at(node)
+		c := far.command(does(one, "earshot satellite")...)
+		out, err := os.Create(filepath.Join(far.dir, "said"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer out.Close()
+		c.Stdin, c.Stdout, c.Stderr = strings.NewReader(r.out), out, out
+		if err := far.start(c); err != nil {
 			t.Fatal(err)
 		}
 		ended := make(chan error, 1)
@@ -117,6 +123,7 @@ func TestSeveralMachinesPage(t *testing.T) {
 				return err == nil && len(s.Satellites) == 1 && s.Satellites[0].Connected
 			})
 		})
+		return out.Name()
 	}
 	succeeds := func(h *home, args ...string) string {
 		t.Helper()
@@ -152,7 +159,7 @@ func TestSeveralMachinesPage(t *testing.T) {
 	attic := at("attic")
 	configure(attic, "attic", first)
 	alone := attic.daemon()
-	pairs(attic, "far", attic)
+	far := pairs(attic, "far", attic)
 	succeeds(attic, "say", "how is it?")
 	succeeds(attic, does(several, "earshot export events")...)
 	alone.end(syscall.SIGTERM)
@@ -178,8 +185,9 @@ func TestSeveralMachinesPage(t *testing.T) {
 	}
 	succeeds(attic, does(several, "earshot import events")...)
 	does(several, "earshot run")
+	var daemons []*process
 	for _, h := range homes {
-		h.daemon()
+		daemons = append(daemons, h.daemon())
 	}
 	testkit.Await(t, soon, "three daemons have all the rooms", func() bool {
 		s, err := homes[2].client().Cluster(t.Context())
@@ -208,9 +216,24 @@ func TestSeveralMachinesPage(t *testing.T) {
 	if len(ran) < 3 {
 		t.Errorf("of the commands in the text it ran %v", ran)
 	}
+	said, err := os.ReadFile(far)
+	if _, since, was := strings.Cut(string(said), "connected, room Kitchen"); err != nil || !was || strings.Contains(since, "does not know the key") {
+		t.Errorf("the satellite was refused when the daemon began again: %v, %s", err, said)
+	}
 	succeeds(homes[2], "pair", "remove", "kitchen")
 	testkit.Await(t, soon, "the removal reaches another daemon", func() bool {
 		return !strings.Contains(homes[1].earshot(nil, "pair", "list").out, "kitchen")
 	})
 	pairs(homes[1], "further", homes...)
+
+	server.Kill(t)
+	testkit.Await(t, soon, "the database is missed", func() bool {
+		return strings.Contains(homes[0].earshot(nil, "cluster", "status").out, "does not answer")
+	})
+	if r := homes[0].earshot(nil, "doctor"); !strings.Contains(r.out, "✗ cluster        the database") || !strings.Contains(r.out, "✓ daemon ") {
+		t.Errorf("without a database the doctor says\n%s%s", r.out, r.err)
+	}
+	if daemons[0].end(syscall.SIGTERM); !strings.Contains(daemons[0].out.String(), "earshot chat opens one") {
+		t.Errorf("whoever starts a daemon at a terminal does not read how to talk to it:\n%s", daemons[0].out.String())
+	}
 }
