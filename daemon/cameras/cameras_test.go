@@ -3,6 +3,8 @@ package cameras
 import (
 	"context"
 	"errors"
+	"log/slog"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -120,20 +122,52 @@ func TestWhoLooksIsTold(t *testing.T) {
 // TestExpectedCameras: a camera that the start is still looking for counts as one that does not
 // work yet. A camera that is turned off does not count.
 func TestExpectedCameras(t *testing.T) {
-	all := new(Set)
+	set := new(Set)
+	all := set.In(earshot.Desk)
 	c := webcam.DefaultConfig()
 	c.Enabled = false
-	all.Expect(c)
+	set.Expect(c)
 	if got := all.Cameras(); len(got) != 0 {
 		t.Errorf("a camera that is off is expected: %+v", got)
 	}
 	c.Enabled = true
-	all.Expect(c)
+	set.Expect(c)
 	if got := all.Cameras(); len(got) != 1 || got[0].Eyesight != earshot.Away || !got[0].Since.IsZero() {
 		t.Errorf("before the start has looked there is %+v", got)
 	}
-	all.Replace(nil)
+	set.Replace(nil)
 	if got := all.Cameras(); len(got) != 0 {
 		t.Errorf("when the start has found none there is %+v", got)
+	}
+}
+
+// TestFarCameras: the camera of a satellite is there when the satellite has said so, for its own room
+// only, and as that room's own; those of this machine are for whichever room may look through them.
+func TestFarCameras(t *testing.T) {
+	set, why := new(Set), NoCamera
+	e, _ := NewFar("oven", "kitchen", func() string { return why }, nil, slog.New(slog.DiscardHandler), nil, nil, func() {})
+	set.Replace([]*Camera{{Name: "desk"}})
+	set.ReplaceFar([]*Camera{e})
+	names := func(room earshot.RoomID) (all []string) {
+		for _, c := range set.In(room).Cameras() {
+			if c.Own {
+				c.Name += ", its own"
+			}
+			all = append(all, c.Name)
+		}
+		return all
+	}
+	if got := names("kitchen"); !slices.Equal(got, []string{"desk"}) {
+		t.Errorf("without a camera there are %q", got)
+	}
+	why = ""
+	if got, desk := names("kitchen"), names(earshot.Desk); !slices.Equal(got, []string{"satellite-oven, its own", "desk"}) || !slices.Equal(desk, []string{"desk"}) {
+		t.Errorf("the kitchen has %q, the desk %q", got, desk)
+	}
+	if _, err := set.In(earshot.Desk).Look(t.Context(), "satellite-oven", time.Time{}); !errors.Is(err, errNoCamera) {
+		t.Errorf("the desk looks into the kitchen: %v", err)
+	}
+	if _, err := set.In("kitchen").Look(t.Context(), "satellite-oven", time.Time{}); !errors.Is(err, see.ErrAway) {
+		t.Errorf("the kitchen looks through its own: %v", err)
 	}
 }

@@ -81,8 +81,12 @@ func (all *Set) In(room earshot.RoomID) sight.Cameras { return roomCameras{all, 
 // Cameras implements [sight.Cameras].
 func (all roomCameras) Cameras() (list []sight.Camera) {
 	for _, e := range all.List() {
-		if now := e.state(); e.Room == "" || e.Room == all.room {
-			list = append(list, sight.Camera{Name: e.Name, Eyesight: now.eyes, Since: now.since, Own: e.Room != ""})
+		now, at := e.state(), len(list)
+		if e.Room == all.room && e.Room != earshot.Desk {
+			at = 0 // it shows the room better than those of the desk
+		}
+		if e.Room == "" || e.Room == all.room {
+			list = slices.Insert(list, at, sight.Camera{Name: e.Name, Eyesight: now.eyes, Since: now.since, Own: e.Room != ""})
 		}
 	}
 	all.mu.Lock()
