@@ -18,6 +18,11 @@ const (
 	// in the first, and devices click.
 	settling = int(500 * time.Millisecond / audio.Time)
 
+	// calm is for how many frames nothing must have been heard, while the loudspeaker rests, for the next
+	// ones to be read a few together: each time that something comes wakes this process and the next ones.
+	calm     = int(2 * time.Second / audio.Time)
+	together = 5
+
 	// ringed is how many frames wait for the daemon.
 	ringed = int(sound.Late / audio.Time)
 )
@@ -27,6 +32,7 @@ type capture struct {
 	device
 	clean *echoRemover
 	ring  *audio.Ring
+	still int // frames since something was heard
 }
 
 // frameOf returns the rate of a stream, and how many samples it moves at a time: of an output 10 ms,
@@ -99,22 +105,31 @@ func (k *capture) read() error {
 		if n >= settling {
 			k.ring.Put(&f)
 		}
+		if k.still++; f.Voiced || f.Own {
+			k.still = 0
+		}
 	}
 }
 
 // looks is how often to look whether a frame has come that is due.
 const looks = time.Millisecond
 
-// await waits until the device has a frame, or is closed, or half a second has passed. Go's scheduler looks
-// after a call of C that blocks some thousand times a second, which costs more than all that is done with
-// the sound of a silent room.
+// await waits until the device has a frame, or is closed, or half a second has passed. A call of C that
+// blocks would have Go's scheduler look after it some thousand times a second, which costs more than all
+// that is done with the sound of a silent room.
 func (k *capture) await(wake *time.Timer) {
+	k.card.mu.Lock()
+	want := audio.Samples
+	if k.still > calm && (k.card.playback == nil || k.card.playback.rests) {
+		want *= together
+	}
+	k.card.mu.Unlock()
 	for began := time.Now(); time.Since(began) < time.Duration(settling)*audio.Time; {
 		n, err := k.stream.AvailableToRead()
 		if err != nil || n >= audio.Samples {
 			return
 		}
-		wake.Reset(max(looks, samples(int64(audio.Samples-n))-2*looks))
+		wake.Reset(max(looks, samples(int64(want-n))-2*looks))
 		select {
 		case <-wake.C:
 		case <-k.stop:

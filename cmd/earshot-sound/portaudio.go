@@ -17,10 +17,12 @@ import (
 
 // What the devices are asked for. PortAudio makes 60 ms of the 40 for output,
 // in three periods: that much is played after a cut. With less, a machine under
-// load stutters.
+// load stutters. Input comes every 10 ms, and may be read much later.
 const (
 	outputLatency = 40 * time.Millisecond
-	inputLatency  = 40 * time.Millisecond
+	outputPeriods = 4
+	inputLatency  = 240 * time.Millisecond
+	inputPeriods  = 24
 )
 
 // pa guards what PortAudio cannot do concurrently: open and close streams, and start and end
@@ -71,8 +73,10 @@ func open(device string, output bool, rate int, buf []int16) (*portaudio.Stream,
 	}
 	p := portaudio.StreamParameters{SampleRate: float64(rate), FramesPerBuffer: len(buf)}
 	if output {
+		setPeriods(outputPeriods)
 		p.Output = portaudio.StreamDeviceParameters{Device: d, Channels: 1, Latency: outputLatency}
 	} else {
+		setPeriods(inputPeriods)
 		p.Input = portaudio.StreamDeviceParameters{Device: d, Channels: 1, Latency: inputLatency}
 	}
 	s, err := portaudio.OpenStream(p, buf)

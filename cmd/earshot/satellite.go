@@ -12,8 +12,10 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"runtime/debug"
 	"sync"
 	"syscall"
+	"time"
 
 	"github.com/adrg/xdg"
 	"github.com/alecthomas/kong"
@@ -157,6 +159,7 @@ func (c satelliteStart) Run(a *app) (err error) {
 	if err != nil {
 		return err
 	}
+	debug.SetGCPercent(thrift)
 	ctx, stop := context.WithCancel(a.ctx)
 	defer stop()
 	v := &satelliteView{a: a, id: code.ID, json: c.JSON}
@@ -258,6 +261,7 @@ type satelliteView struct {
 	id     string
 	json   bool
 	screen *terminal.Terminal // nil if nobody sits there
+	joined sync.Once
 }
 
 // bus returns how the bus is reached.
@@ -288,8 +292,19 @@ func (v *satelliteView) notice(n earshot.Notice) {
 	fmt.Fprintln(v.a.err, terminal.Safe(text))
 }
 
+// settled is when a satellite that has joined gives back what starting needed; by itself Go would keep it
+// for minutes.
+const settled = 2 * time.Second
+
+// thrift is by how many per cent its heap may grow before garbage is collected: it has two megabytes, and
+// throws little away.
+const thrift = 25
+
 // changed shows how the satellite is.
 func (v *satelliteView) changed(s client.Status) {
+	if s.Connected {
+		v.joined.Do(func() { time.AfterFunc(settled, debug.FreeOSMemory) })
+	}
 	switch {
 	case v.screen != nil:
 		v.screen.Hear(v.id, terminal.Line{Head: v.id + ": ", Text: statusText(s) + " (m: mute, q: quit)"})

@@ -25,6 +25,7 @@ import (
 	"earshot/internal/sound"
 	"earshot/internal/sound/soundtest"
 	"earshot/internal/testkit"
+	"earshot/models/see/seetest"
 	"earshot/satellite"
 	"earshot/satellite/hub"
 	"earshot/satellite/pairing"
@@ -384,5 +385,52 @@ func TestSatelliteOnARM(t *testing.T) {
 	p.Finish()
 	if n := testkit.Receive(t, soon, "the end of the speech", over); n != 16000 || frames != 100 {
 		t.Errorf("%d frames were heard and %d samples played", frames, n)
+	}
+}
+
+// TestRealSatelliteCamera: by a real bus and the real helper, the room of a satellite sees through its
+// camera, which is known to status, doctor and see; muted at its machine, the camera is closed, and the
+// helper of it has ended; so it is when the room is paused or the machine is gone.
+func TestRealSatelliteCamera(t *testing.T) {
+	t.Parallel()
+	dir := helpertest.Build(t, helper.BusProgram, helper.CameraProgram)
+	film := seetest.NewCamera(5)
+	defer film.Close()
+	h := newHome(t, "PATH="+dir, "EARSHOT_BUS_LISTEN="+freeAddress(t))
+	h.write("config/earshot/config.yaml", "rooms:\n  - {id: den, name: The Den}\n")
+	h.scripted(talker)
+	h.daemon()
+	code := h.earshot(nil, "pair", "kitchen", "--room", "den").out
+	far := h.satellite(code, "--camera="+film.URL())
+	camera := func(what string, watched bool, want string) {
+		t.Helper()
+		testkit.Await(t, soon, what, func() bool {
+			_, viewers := film.Sent()
+			return (viewers > 0) == watched && strings.Contains(h.earshot(nil, "status").out, want)
+		})
+	}
+	camera("that it is open", true, "● The camera satellite-kitchen is open (satellite kitchen)")
+	testkit.Await(t, soon, "a picture", func() bool { // a camera that has just been opened sees nothing for a moment
+		r := h.earshot(nil, "see", "--camera=satellite-kitchen", "--save="+filepath.Join(h.dir, "seen.jpg"))
+		about, err := os.Stat(filepath.Join(h.dir, "seen.jpg"))
+		return r.code == success && strings.Contains(r.out, "640 by 480 pixels") && err == nil && about.Size() > 1000
+	})
+	if out := h.earshot(nil, "doctor").out; !strings.Contains(out, "The camera satellite-kitchen is open") {
+		t.Errorf("doctor says\n%s", out)
+	}
+	for _, step := range []struct {
+		what  string
+		close func()
+		why   string
+		open  func()
+	}{
+		{"muted there", func() { far.Process.Signal(syscall.SIGUSR1) }, "somebody has muted its satellite there", func() { far.Process.Signal(syscall.SIGUSR1) }},
+		{"paused", func() { h.earshot(nil, "pause", "--room", "den") }, "the room is paused", func() { h.earshot(nil, "resume", "--room", "den") }},
+		{"gone", func() { far.Process.Kill() }, "its satellite is not connected", func() { h.satellite(code, "--camera="+film.URL()) }},
+	} {
+		step.close()
+		camera(step.what, false, step.why)
+		step.open()
+		camera("not "+step.what, true, "satellite-kitchen is open")
 	}
 }
