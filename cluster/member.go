@@ -10,6 +10,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"earshot/bus"
@@ -63,7 +64,8 @@ type Member struct {
 	// that member said so last: for at most that long nobody had the room.
 	TakenOver func(after time.Duration)
 
-	acquiring sync.Mutex // held while a lease is acquired, since a second one would end the first
+	away      atomic.Bool // the database does not answer, which was logged
+	acquiring sync.Mutex  // held while a lease is acquired, since a second one would end the first
 
 	mu      sync.Mutex
 	began   time.Time
@@ -254,8 +256,11 @@ func (m *Member) renew(ctx context.Context) {
 			m.mu.Unlock()
 		}
 		cancel()
-		if err != nil && ctx.Err() == nil {
+		switch was := m.away.Swap(err != nil); {
+		case err != nil && !was && ctx.Err() == nil:
 			m.Log.Warn("the database does not answer, without which no room can be had", "err", err)
+		case err == nil && was:
+			m.Log.Info("the database answers again")
 		}
 		select {
 		case <-ctx.Done():
@@ -279,7 +284,9 @@ func (m *Member) step(ctx context.Context, status Status) {
 			m.retry[room] = time.Now().Add(held.Left)
 			m.mu.Unlock()
 		} else if err != nil {
-			m.Log.Warn("a room could not be taken", "err", err)
+			if !m.away.Load() {
+				m.Log.Warn("a room could not be taken", "err", err)
+			}
 			return
 		}
 	}
