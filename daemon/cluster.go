@@ -56,6 +56,7 @@ type clusterMember struct {
 	mu       sync.Mutex
 	desk     chan struct{}             // closed when the desk comes or goes
 	problems map[string]earshot.Notice // by their keys
+	failed   map[string]failedRoom     // rooms that could not begin here lately
 }
 
 // openCluster makes this daemon one of several, if it is to be, once the journal is open.
@@ -68,7 +69,7 @@ func (d *Daemon) openCluster(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	c := &clusterMember{daemon: d, db: server.OpenReaders(leaseConnections), desk: make(chan struct{})}
+	c := &clusterMember{daemon: d, db: server.OpenReaders(leaseConnections), desk: make(chan struct{}), failed: make(map[string]failedRoom)}
 	leases, err := cluster.OpenLeases(ctx, c.db, cluster.NewID(cfg.Cluster.Name))
 	if err != nil {
 		return errors.Join(err, c.db.Close())
@@ -277,10 +278,7 @@ func (c *clusterMember) serve(ctx context.Context, lease *cluster.Lease) {
 		r.touch()
 		err = d.rooms.add(r)
 	}
-	if err != nil {
-		if ctx.Err() == nil {
-			d.log.Error("a room cannot begin here", "room", lease.Room, "err", err)
-		}
+	if c.began(lease.Room, err, ctx.Err() == nil); err != nil {
 		pause(ctx, retryCluster)
 		return
 	}

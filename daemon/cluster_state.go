@@ -19,6 +19,10 @@ import (
 // aloneAfter is for how long a daemon must be alone to say so: longer than another takes to start again.
 const aloneAfter = 15 * time.Second
 
+// lately is for how long a room that could not begin is taken for one that cannot: longer than between two
+// attempts.
+const lately = 10 * time.Second
+
 var errAlone = &wire.Refusal{Problem: "this earshot is not one of several", Mend: "set cluster.name; see docs/several-machines.md"}
 
 // The problems of a member, each with what mends it.
@@ -44,6 +48,14 @@ func (c *clusterMember) watch(ctx context.Context) {
 			}
 		}
 		c.mu.Lock()
+		for room, f := range c.failed {
+			switch {
+			case time.Since(f.last) > lately: // another daemon has it
+				delete(c.failed, room)
+			case f.last.Sub(f.first) >= cluster.TTL: // who starts may lack what others are about to do
+				now[f.notice.Key] = f.notice
+			}
+		}
 		last := c.problems
 		c.problems = now
 		c.mu.Unlock()
@@ -52,11 +64,37 @@ func (c *clusterMember) watch(ctx context.Context) {
 				c.daemon.report(n)
 			}
 		}
-		for key := range last {
+		for key, n := range last {
 			if _, has := now[key]; !has {
-				c.daemon.report(earshot.Notice{Key: key, Over: true})
+				c.daemon.report(earshot.Notice{Key: key, Text: "this is over: " + n.Text, Over: true})
 			}
 		}
+	}
+}
+
+// A failedRoom is a room that cannot begin here, which is tried again every few seconds.
+type failedRoom struct {
+	first, last time.Time
+	notice      earshot.Notice
+}
+
+// began notes whether a room, or a shard, has begun here. An error while it is wanted is logged once, and
+// told if it lasts.
+func (c *clusterMember) began(room string, err error, wanted bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	is, had := c.failed[room]
+	switch {
+	case err == nil:
+		delete(c.failed, room)
+	case wanted:
+		if is.last = time.Now(); !had {
+			is.first = is.last
+			c.daemon.log.Error("a room cannot begin here", "room", room, "err", err)
+		}
+		text, cure := earshot.Explain(err)
+		is.notice = earshot.Notice{Key: "room " + room, Text: "the room " + room + " cannot begin here: " + text, Cure: cmp.Or(cure, "look into the log of this daemon, or have it give its rooms away: earshot cluster drain")}
+		c.failed[room] = is
 	}
 }
 

@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -157,6 +158,8 @@ type sharedHouse struct {
 	bus    bus.Local
 
 	discord, token string // where the bot is, if there is one
+
+	log io.Writer // nil for that of the test
 }
 
 // join starts a daemon.
@@ -179,7 +182,7 @@ func (h *sharedHouse) join(name string) *sharer {
 		cfg.Providers.Discord.Enabled, cfg.Providers.Discord.Token, cfg.Providers.Discord.Base = true, field.Secret(h.token), h.discord
 	}
 	var err error
-	if s.Daemon, err = Open(h.t.Context(), cfg, Options{Account: earshot.Handle{Provider: "console", ID: fmt.Sprint("uid", os.Getuid())}, Name: "ann", Log: slog.New(slog.NewTextHandler(h.t.Output(), nil)).With("daemon", name), bus: &s.line}); err != nil {
+	if s.Daemon, err = Open(h.t.Context(), cfg, Options{Account: earshot.Handle{Provider: "console", ID: fmt.Sprint("uid", os.Getuid())}, Name: "ann", Log: slog.New(slog.NewTextHandler(cmp.Or(h.log, h.t.Output()), nil)).With("daemon", name), bus: &s.line}); err != nil {
 		h.t.Fatal(err)
 	}
 	s.install(h.t.Context(), &section{name: "device", atDesk: true, is: sectionBuild{parts: []part{{name: "device", run: func(ctx context.Context) error {
@@ -563,6 +566,57 @@ func TestCluster(t *testing.T) {
 func isHeld(err error) bool {
 	_, is := errors.AsType[*cluster.HeldError](err)
 	return is
+}
+
+// TestRoomCannotBegin: what keeps a room from beginning is logged once, and if it lasts, the state of the
+// cluster and of the daemon say so, until the room begins, or somebody else has it.
+func TestRoomCannotBegin(t *testing.T) {
+	server := pgtest.Start(t)
+	var log strings.Builder
+	h := &sharedHouse{t: t, server: server, url: server.Database(t), log: &log}
+	a := h.join("a")
+	a.owns()
+	shown := func() (cluster, state int) {
+		s, err := a.Backend().State(t.Context(), srv.Principal{Participant: participants.Participant{ID: a.owner.ID}, Audience: earshot.Audience{Room: earshot.Desk, Members: []earshot.ParticipantID{a.owner.ID}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		is := func(key, text string) bool {
+			return key == "room den" && strings.Contains(text, "cannot begin") && strings.Contains(text, "no agents")
+		}
+		for _, p := range a.cluster.state().Problems {
+			if is(p.Part, p.Text) && p.Cure != "" {
+				cluster++
+			}
+		}
+		for _, n := range s.Faults {
+			if is(n.Key, n.Text) && n.Cure != "" {
+				state++
+			}
+		}
+		return cluster, state
+	}
+	for _, mends := range []func(){func() { a.cluster.began("den", nil, true) }, func() {}} {
+		a.cluster.began("den", errors.New("there are no agents"), true)
+		if c, s := shown(); c+s > 0 {
+			t.Errorf("it is told at once: %d, %d", c, s)
+		}
+		testkit.Await(t, testkit.Patience, "the state says it", func() bool {
+			a.cluster.began("den", errors.New("there are no agents"), true)
+			c, s := shown()
+			return c == 1 && s == 1
+		})
+		mends()
+		testkit.Await(t, testkit.Patience, "the state says it no more", func() bool {
+			c, s := shown()
+			return c+s == 0
+		})
+	}
+	a.cluster.began("den", errors.New("there are no agents"), false) // as it ends
+	a.end()
+	if n := strings.Count(log.String(), "a room cannot begin here"); n != 2 || len(a.cluster.failed) != 0 {
+		t.Errorf("it was logged %d times:\n%s", n, log.String())
+	}
 }
 
 // TestClusterPeople: whoever one daemon comes to know, the others know, too; of two that meet somebody at the
