@@ -270,6 +270,7 @@ func (c *clusterMember) serve(ctx context.Context, lease *cluster.Lease) {
 	if err == nil && !await(ctx, retryCluster, func() bool { return len(d.agents.In(is.ID)) > 0 }) {
 		err = errors.New("whoever has the desk has not made the agents yet")
 	}
+	d.beginning.RLock()
 	if err == nil {
 		r, err = d.newRoomEntry(ctx, is, leasedJournal{d.store, lease, func() { end(cluster.ErrLost) }, c.counts.Fenced})
 	}
@@ -278,6 +279,7 @@ func (c *clusterMember) serve(ctx context.Context, lease *cluster.Lease) {
 		r.touch()
 		err = d.rooms.add(r)
 	}
+	d.beginning.RUnlock()
 	if c.began(lease.Room, err, ctx.Err() == nil); err != nil {
 		pause(ctx, retryCluster)
 		return
