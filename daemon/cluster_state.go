@@ -19,10 +19,6 @@ import (
 // aloneAfter is for how long a daemon must be alone to say so: longer than another takes to start again.
 const aloneAfter = 15 * time.Second
 
-// lately is for how long a room that could not begin is taken for one that cannot: longer than between two
-// attempts.
-const lately = 10 * time.Second
-
 var errAlone = &wire.Refusal{Problem: "this earshot is not one of several", Mend: "set cluster.name; see docs/several-machines.md"}
 
 // The problems of a member, each with what mends it.
@@ -50,7 +46,7 @@ func (c *clusterMember) watch(ctx context.Context) {
 		c.mu.Lock()
 		for room, f := range c.failed {
 			switch {
-			case time.Since(f.last) > lately: // another daemon has it
+			case time.Since(f.last) > 3*cluster.TTL: // it is tried more often: another daemon has it
 				delete(c.failed, room)
 			case f.last.Sub(f.first) >= cluster.TTL: // who starts may lack what others are about to do
 				now[f.notice.Key] = f.notice
