@@ -10,6 +10,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"earshot/bus"
@@ -63,7 +64,8 @@ type Member struct {
 	// that member said so last: for at most that long nobody had the room.
 	TakenOver func(after time.Duration)
 
-	acquiring sync.Mutex // held while a lease is acquired, since a second one would end the first
+	away      atomic.Bool // the database does not answer, which was logged
+	acquiring sync.Mutex  // held while a lease is acquired, since a second one would end the first
 
 	mu      sync.Mutex
 	began   time.Time
@@ -222,7 +224,7 @@ func (m *Member) beat(status Status) {
 func (m *Member) renew(ctx context.Context) {
 	ticks := time.NewTicker(Every)
 	defer ticks.Stop()
-	for lost := false; ; {
+	for {
 		bounded, cancel := context.WithTimeout(ctx, Every)
 		err := m.Leases.Renew(bounded)
 		now, drains := time.Now(), []string(nil)
@@ -238,14 +240,12 @@ func (m *Member) renew(ctx context.Context) {
 			m.mu.Unlock()
 		}
 		cancel()
-		switch is := err != nil; {
-		case is == lost || ctx.Err() != nil: // that has been said
-		case is:
+		switch was := m.away.Swap(err != nil); {
+		case err != nil && !was && ctx.Err() == nil:
 			m.Log.Warn("the database does not answer, without which no room can be had", "err", err)
-		default:
+		case err == nil && was:
 			m.Log.Info("the database answers again")
 		}
-		lost = err != nil
 		select {
 		case <-ctx.Done():
 			return
@@ -268,7 +268,9 @@ func (m *Member) step(ctx context.Context, status Status) {
 			m.retry[room] = time.Now().Add(held.Left)
 			m.mu.Unlock()
 		} else if err != nil {
-			m.Log.Warn("a room could not be taken", "err", err)
+			if !m.away.Load() {
+				m.Log.Warn("a room could not be taken", "err", err)
+			}
 			return
 		}
 	}

@@ -1,7 +1,7 @@
 package cluster_test
 
 import (
-	"bytes"
+	"cmp"
 	"context"
 	"database/sql"
 	"database/sql/driver"
@@ -199,6 +199,7 @@ type house struct {
 	table *table
 	bus   bus.Local
 	rooms []string
+	log   *slog.Logger // nil for none
 
 	mu      sync.Mutex
 	members map[string]*resident
@@ -224,8 +225,6 @@ type resident struct {
 	last   map[string]time.Time // when it last had a valid lease of a room
 	ending int                  // rooms that are being handed over
 	most   int                  // of them at a time
-
-	log bytes.Buffer // to be read when it has ended
 
 	took    int // rooms that others had
 	longest time.Duration
@@ -256,7 +255,7 @@ func (h *house) join(name string) *resident {
 	if r.leases, err = cluster.OpenLeases(h.t.Context(), db, r.id); err != nil {
 		h.t.Fatal(err)
 	}
-	m := &cluster.Member{TakenOver: r.takenOver, Leases: r.leases, Bus: &r.line, Log: slog.New(slog.NewTextHandler(&r.log, nil)), Serve: r.serve, Status: func() cluster.Status {
+	m := &cluster.Member{TakenOver: r.takenOver, Leases: r.leases, Bus: &r.line, Log: cmp.Or(h.log, slog.New(slog.DiscardHandler)), Serve: r.serve, Status: func() cluster.Status {
 		return cluster.Status{Rooms: h.rooms, Drains: r.drains.Load()}
 	}}
 	r.member = m
@@ -542,7 +541,7 @@ func TestDrain(t *testing.T) {
 	})
 }
 
-// TestCondition: a member says what it has not got, and that another one has its name. Its log says so once.
+// TestCondition: a member says what it has not got, and that another one has its name.
 func TestCondition(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse(t, 1, 5*time.Millisecond, 1)
@@ -564,10 +563,31 @@ func TestCondition(t *testing.T) {
 			}
 		}
 		h.end()
-		for _, text := range []string{"the database does not answer", "the database answers again"} {
-			if n := strings.Count(a.log.String(), text); n != 1 {
-				t.Errorf("the log says %d times that %s", n, text)
+	})
+}
+
+// TestLogs: a member logs once that the database does not answer, and once that it does again.
+func TestLogs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var log strings.Builder
+		h := newHouse(t, 1, 5*time.Millisecond, 1)
+		h.log = slog.New(slog.NewTextHandler(&log, nil))
+		a := h.join("a")
+		time.Sleep(2 * cluster.TTL)
+		for range 2 {
+			a.link.cut.Store(true)
+			time.Sleep(time.Minute)
+			a.link.cut.Store(false)
+			time.Sleep(time.Minute)
+		}
+		h.end()
+		for _, said := range []string{"level=WARN msg=\"the database does not answer", "level=INFO msg=\"the database answers again"} {
+			if n := strings.Count(log.String(), said); n != 2 {
+				t.Errorf("%d times it was logged: %s", n, said)
 			}
+		}
+		if n := strings.Count(log.String(), "level=WARN"); n > 4 { // a room that could not be taken as the database went
+			t.Errorf("%d warnings:\n%s", n, log.String())
 		}
 	})
 }

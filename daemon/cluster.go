@@ -208,6 +208,7 @@ func (c *clusterMember) serve(ctx context.Context, lease *cluster.Lease) {
 	if err == nil && !wait.Until(ctx, retryCluster, func() bool { return len(d.agents.In(is.ID)) > 0 }) {
 		err = errors.New("whoever has the desk has not made the agents yet")
 	}
+	d.beginning.RLock()
 	if err == nil {
 		r, err = d.newRoomEntry(ctx, is, leasedJournal{d.store, lease, c.Leases.Ahead, func() { end(cluster.ErrLost) }, c.Counts.Fenced})
 	}
@@ -215,10 +216,8 @@ func (c *clusterMember) serve(ctx context.Context, lease *cluster.Lease) {
 		r.Run = roomset.NewRun(!configured)
 		err = d.rooms.Add(r)
 	}
-	if err != nil {
-		if ctx.Err() == nil {
-			d.log.Error("a room cannot begin here", "room", lease.Room, "err", err)
-		}
+	d.beginning.RUnlock()
+	if c.Began(lease.Room, err, ctx.Err() == nil); err != nil {
 		wait.For(ctx, retryCluster)
 		return
 	}

@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -158,6 +159,8 @@ type sharedHouse struct {
 	bus    bus.Local
 
 	discord, token string // where the bot is, if there is one
+
+	log io.Writer // nil for that of the test
 }
 
 // join starts a daemon.
@@ -180,7 +183,7 @@ func (h *sharedHouse) join(name string) *sharer {
 		cfg.Providers.Discord.Enabled, cfg.Providers.Discord.Token, cfg.Providers.Discord.Base = true, field.Secret(h.token), h.discord
 	}
 	var err error
-	if s.Daemon, err = Open(h.t.Context(), cfg, Options{Account: earshot.Handle{Provider: "console", ID: fmt.Sprint("uid", os.Getuid())}, Name: "ann", Log: slog.New(slog.NewTextHandler(h.t.Output(), nil)).With("daemon", name), bus: &s.line}); err != nil {
+	if s.Daemon, err = Open(h.t.Context(), cfg, Options{Account: earshot.Handle{Provider: "console", ID: fmt.Sprint("uid", os.Getuid())}, Name: "ann", Log: slog.New(slog.NewTextHandler(cmp.Or(h.log, h.t.Output()), nil)).With("daemon", name), bus: &s.line}); err != nil {
 		h.t.Fatal(err)
 	}
 	s.sections.Install(h.t.Context(), &section.Section{Name: "device", AtDesk: true, Is: section.Build{Parts: []section.Part{{Name: "device", Run: func(ctx context.Context) error {
@@ -566,6 +569,57 @@ func isHeld(err error) bool {
 	return is
 }
 
+// TestRoomCannotBegin: what keeps a room from beginning is logged once, and if it lasts, the state of the
+// cluster and of the daemon say so, until the room begins, or somebody else has it.
+func TestRoomCannotBegin(t *testing.T) {
+	server := pgtest.Start(t)
+	var log strings.Builder
+	h := &sharedHouse{t: t, server: server, url: server.Database(t), log: &log}
+	a := h.join("a")
+	a.owns()
+	shown := func() (cluster, state int) {
+		s, err := a.Backend().State(t.Context(), srv.Principal{Participant: participants.Participant{ID: a.owner.ID}, Audience: earshot.Audience{Room: earshot.Desk, Members: []earshot.ParticipantID{a.owner.ID}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		is := func(key, text string) bool {
+			return key == "room den" && strings.Contains(text, "cannot begin") && strings.Contains(text, "no agents")
+		}
+		for _, p := range a.cluster.state().Problems {
+			if is(p.Part, p.Text) && p.Cure != "" {
+				cluster++
+			}
+		}
+		for _, n := range s.Faults {
+			if is(n.Key, n.Text) && n.Cure != "" {
+				state++
+			}
+		}
+		return cluster, state
+	}
+	for _, mends := range []func(){func() { a.cluster.began("den", nil, true) }, func() {}} {
+		a.cluster.began("den", errors.New("there are no agents"), true)
+		if c, s := shown(); c+s > 0 {
+			t.Errorf("it is told at once: %d, %d", c, s)
+		}
+		testkit.Await(t, testkit.Patience, "the state says it", func() bool {
+			a.cluster.began("den", errors.New("there are no agents"), true)
+			c, s := shown()
+			return c == 1 && s == 1
+		})
+		mends()
+		testkit.Await(t, testkit.Patience, "the state says it no more", func() bool {
+			c, s := shown()
+			return c+s == 0
+		})
+	}
+	a.cluster.began("den", errors.New("there are no agents"), false) // as it ends
+	a.end()
+	if n := strings.Count(log.String(), "a room cannot begin here"); n != 2 || len(a.cluster.failed) != 0 {
+		t.Errorf("it was logged %d times:\n%s", n, log.String())
+	}
+}
+
 // TestClusterPeople: whoever one daemon comes to know, the others know, too; of two that meet somebody at the
 // same time one makes them known; and so it is with agents.
 func TestClusterPeople(t *testing.T) {
@@ -727,11 +781,19 @@ func TestClusterForget(t *testing.T) {
 	if n := remembers(); n != 2 {
 		t.Fatalf("%d facts are remembered", n)
 	}
+	a.beginning.RLock() // as while a room reads what is on record, before it can be told
+	again := learns("the key is in the shed")
+	forgets(api.EraseRequest{Events: []earshot.EventID{again}})
+	if n := remembers(); n != 3 {
+		t.Errorf("%d facts are remembered: a room that begins was not waited for", n)
+	}
+	a.beginning.RUnlock()
+	testkit.Await(t, testkit.Patience, "the room hears what was forgotten as it began", func() bool { return remembers() == 2 })
 	forgets(api.EraseRequest{Events: []earshot.EventID{goes}})
 	if n := remembers(); n != 1 {
 		t.Errorf("%d facts are remembered once it is confirmed that one of two is forgotten", n)
 	}
-	testkit.Await(t, testkit.Patience, "whoever has the room records that something was forgotten", func() bool { return len(a.kept(earshot.KindForgotten)) == 1 })
+	testkit.Await(t, testkit.Patience, "whoever has the room records that something was forgotten", func() bool { return len(a.kept(earshot.KindForgotten)) == 2 })
 	arrives("4711", "Zebedee")
 	forgets(api.EraseRequest{Who: "Zebedee"})
 	if knows("Zebedee") {

@@ -84,6 +84,8 @@ type Daemon struct {
 	sections section.Runner // of what runs beside the rooms
 	reloads  reloads
 
+	beginning sync.RWMutex // held for reading from when a room reads what is on record until it is one of rooms
+
 	health health.Parts // of its parts
 	counts *metrics.Metrics
 	costs  health.Costs  // of the models

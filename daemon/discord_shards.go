@@ -72,8 +72,7 @@ func (c *clusterMember) serveShard(ctx context.Context, lease *cluster.Lease, n,
 		return c.Leases.AwaitTurn(ctx, fmt.Sprintf("identify/%d", n%s.atOnce), identifyEvery)
 	}}
 	b, err := bot.New(ctx, cfg)
-	if err != nil {
-		d.log.Error("a shard cannot begin here", "shard", lease.Room, "err", err)
+	if c.Began(lease.Room, err, ctx.Err() == nil); err != nil {
 		wait.For(ctx, retryCluster)
 		return
 	}

@@ -52,8 +52,11 @@ func (d *Daemon) openEraser() {
 	}
 }
 
-// erasable returns the rooms in the form that the eraser uses.
+// erasable returns the rooms in the form that the eraser uses, once those are among them that are beginning:
+// they may have read already what is erased by now.
 func (d *Daemon) erasable() (all []erase.Room) {
+	d.beginning.Lock()
+	defer d.beginning.Unlock()
 	for _, c := range d.rooms.Now() {
 		all = append(all, erase.Room{Room: c.Room, ID: c.Is.ID, Name: c.Is.Name})
 	}

@@ -300,7 +300,7 @@ func TestRelayBreaks(t *testing.T) {
 		t.Fatal(err)
 	}
 	var serving sync.WaitGroup
-	defer serving.Wait()
+	defer testkit.Finish(t, testkit.Patience, "whoever closes connections ends", serving.Wait)
 	defer l.Close()
 	asked := make(chan string, 10)
 	serving.Go(func() {

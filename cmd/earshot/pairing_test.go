@@ -132,7 +132,7 @@ func (h *home) satelliteIs(what string, ok func(api.Satellite) bool) {
 // TestAloudSatellite: a machine that is paired while earshot runs becomes the ears and the mouth of
 // another room, by a real bus. What is heard there is understood and answered there, and nowhere else,
 // and it is known what was heard of the answer. When the machine goes, that is told, and when it comes
-// back it is healed. Removed, it is let in no more.
+// back it is healed; then it recognises speech itself. Removed, it is let in no more.
 func TestAloudSatellite(t *testing.T) {
 	talks(t)
 	p := newParlour(t, "EARSHOT_PROVIDERS_MICROPHONE_ENABLED=false", "EARSHOT_OUTLETS_LOUDSPEAKER_ENABLED=false", "EARSHOT_BUS_LISTEN="+freeAddress(t))
@@ -187,8 +187,20 @@ func TestAloudSatellite(t *testing.T) {
 	if shown := p.earshot(nil, "status").out; !strings.Contains(shown, "satellite kitchen, in the room den: not connected since") {
 		t.Errorf("status shows\n%s", shown)
 	}
-	f = other.satellite("")
-	p.satelliteIs("is back", hears)
+	f = other.satellite("", "--recognise")
+	p.satelliteIs("is back, and recognises", func(s api.Satellite) bool { return hears(s) && s.Recognises })
+	testkit.Await(t, soon, "its ears and its mouth again", func() bool {
+		in, out, err := p.card.Streams()
+		return err == nil && in >= 1 && out >= 1
+	})
+	p.asks(bob, "earshot, what is the weather like today", p.records())
+	if reply := p.replied(2)[1]; reply.Outcome != earshot.Completed || reply.Delivered() != "It is warm and dry today." {
+		t.Errorf("to what was recognised there, the reply was %s, and %q was heard of it", reply.Outcome, string(reply.Delivered()))
+	}
+	if heard := p.heard(2); wrong(string(heard[len(heard)-1].Text), "earshot what is the weather like today") > 3 {
+		t.Errorf("there, understood was %q", string(heard[len(heard)-1].Text))
+	}
+	p.satelliteIs("has recognised it", func(s api.Satellite) bool { return s.Recognises && s.Forged == 0 })
 	if r := p.earshot(nil, "pair", "remove", "kitchen"); r.code != 0 {
 		t.Error(r.err)
 	}

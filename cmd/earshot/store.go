@@ -62,10 +62,12 @@ func (a *app) write(use func(*store.Store) error) error {
 	c.Report = func(n earshot.Notice) { fmt.Fprintf(a.err, "earshot: %s\n", n.Text) }
 	s, err := store.Open(a.ctx, c)
 	var locked *store.ErrLocked
-	if errors.As(err, &locked) {
+	switch {
+	case errors.As(err, &locked) && cfg.Store.URL != "": // it may run elsewhere
+		return fmt.Errorf("the journal in %s is in use by an earshot on another machine\n  → run this on that machine; or first stop earshot on each", locked.Directory)
+	case locked != nil:
 		return fmt.Errorf("%w\n  → stop it first, with /exit or ^C where it runs", err)
-	}
-	if err != nil {
+	case err != nil:
 		return err
 	}
 	return errors.Join(use(s), s.Close())

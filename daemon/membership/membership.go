@@ -76,6 +76,7 @@ type Membership struct {
 
 	mu       sync.Mutex
 	problems map[string]earshot.Notice // by their keys
+	failed   map[string]failedRoom     // rooms that could not begin here lately
 }
 
 // Open makes a daemon one of those that share the database of its configuration. It waits until it has the
@@ -86,7 +87,7 @@ func Open(ctx context.Context, c Config) (*Membership, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &Membership{with: c, DB: server.OpenReaders(connections)}
+	m := &Membership{with: c, failed: make(map[string]failedRoom), DB: server.OpenReaders(connections)}
 	leases, err := cluster.OpenLeases(ctx, m.DB, cluster.NewID(cfg.Cluster.Name))
 	if err != nil {
 		return nil, errors.Join(err, m.DB.Close())

@@ -40,6 +40,14 @@ func (m *Membership) watch(ctx context.Context) {
 			}
 		}
 		m.mu.Lock()
+		for room, f := range m.failed {
+			switch {
+			case time.Since(f.last) > 3*cluster.TTL: // it is tried more often: another daemon has it
+				delete(m.failed, room)
+			case f.last.Sub(f.first) >= cluster.TTL: // who starts may lack what others are about to do
+				now[f.notice.Key] = f.notice
+			}
+		}
 		last := m.problems
 		m.problems = now
 		m.mu.Unlock()
@@ -48,11 +56,37 @@ func (m *Membership) watch(ctx context.Context) {
 				m.with.Report(n)
 			}
 		}
-		for key := range last {
+		for key, n := range last {
 			if _, has := now[key]; !has {
-				m.with.Report(earshot.Notice{Key: key, Over: true})
+				m.with.Report(earshot.Notice{Key: key, Text: "this is over: " + n.Text, Over: true})
 			}
 		}
+	}
+}
+
+// A failedRoom is a room that cannot begin here, which is tried again every few seconds.
+type failedRoom struct {
+	first, last time.Time
+	notice      earshot.Notice
+}
+
+// Began notes whether a room, or a shard, has begun here. An error while it is wanted is logged once, and
+// told if it lasts.
+func (m *Membership) Began(room string, err error, wanted bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	is, had := m.failed[room]
+	switch {
+	case err == nil:
+		delete(m.failed, room)
+	case wanted:
+		if is.last = time.Now(); !had {
+			is.first = is.last
+			m.Log.Error("a room cannot begin here", "room", room, "err", err)
+		}
+		text, cure := earshot.Explain(err)
+		is.notice = earshot.Notice{Key: "room " + room, Text: "the room " + room + " cannot begin here: " + text, Cure: cmp.Or(cure, "look into the log of this daemon, or have it give its rooms away: earshot cluster drain")}
+		m.failed[room] = is
 	}
 }
 
