@@ -122,7 +122,7 @@ func (b *table) perform(text string, args []driver.NamedValue) [][]driver.Value 
 		if err != nil {
 			b.t.Error(err)
 		}
-		return [][]driver.Value{{string(answer)}}
+		return [][]driver.Value{{b.now().UnixMilli(), string(answer)}}
 	case strings.HasPrefix(text, "UPDATE"):
 		if r := b.rows[arg(0).(string)]; r.owner == arg(1) && r.fence == arg(2) {
 			b.rows[arg(0).(string)] = row{"", r.fence + 1, b.now()}
