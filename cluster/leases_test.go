@@ -134,6 +134,9 @@ func testRenew(t *testing.T, server *pgtest.Server) {
 	if err := a.Renew(t.Context()); err != nil {
 		t.Errorf("renewing nothing: %v", err)
 	}
+	if ahead := a.Ahead(); ahead != 0 {
+		t.Errorf("the clock of the database on this machine is %v ahead", ahead)
+	}
 	kept, stolen := acquire(t, a, "parlour"), acquire(t, a, "attic")
 	database := url[strings.LastIndex(url, "/")+1 : strings.Index(url, "?")]
 	server.Query(t, database, "UPDATE earshot.room_leases SET until = now() WHERE room = 'attic'") // as if the clock had been set

@@ -22,6 +22,7 @@ var (
 	databaseAway = earshot.Notice{Key: "cluster database", Text: "the database that the daemons share does not answer, so no room can be here", Cure: "start PostgreSQL, or mend the way to it (store.url)"}
 	busAway      = earshot.Notice{Key: "cluster bus", Text: "the bus passes nothing on, so other daemons and satellites are not heard of", Cure: "look at its servers (bus.listen, bus.cluster, bus.servers), and at the network"}
 	sameName     = earshot.Notice{Key: "cluster name", Text: "another daemon has the same cluster.name", Cure: "give each daemon a name of its own, and start it again"}
+	wrongClock   = earshot.Notice{Key: "cluster clock", Text: "the clock of this machine is more than a minute away from that of the database", Cure: "set the one that is wrong, such as with: timedatectl set-ntp true"}
 	aloneNow     = earshot.Notice{Key: "cluster members", Text: "no other daemon is heard of: if this one fails, nobody takes its rooms", Cure: "start another; if it runs, both need the same store.url and one bus"}
 )
 
@@ -34,7 +35,7 @@ func (m *Membership) watch(ctx context.Context) {
 			company = time.Now()
 		}
 		now := make(map[string]earshot.Notice)
-		for n, has := range map[earshot.Notice]bool{databaseAway: !is.Database, busAway: !is.Bus, sameName: is.SameName, aloneNow: time.Since(company) >= aloneAfter} {
+		for n, has := range map[earshot.Notice]bool{databaseAway: !is.Database, busAway: !is.Bus, sameName: is.SameName, wrongClock: m.Leases.Ahead().Abs() > time.Minute, aloneNow: time.Since(company) >= aloneAfter} {
 			if has {
 				now[n.Key] = n
 			}

@@ -30,6 +30,10 @@ const (
 	// server needs a moment to end a session.
 	lockAttempts = 40
 
+	// mostIdle is after how many milliseconds the server ends a transaction in which nothing happens, of one who
+	// shares the database: who was cut off or stands still in the middle of one keeps the others waiting.
+	mostIdle = "5000"
+
 	// lockKey is the key of the lock by which a daemon owns the database: "earshot" in ASCII.
 	lockKey = 0x65617273686f74
 
@@ -85,7 +89,8 @@ func (c *Connector) OpenReaders(connections int) *sql.DB {
 func (c *Connector) OpenWriter(share bool) *sql.DB {
 	w := &Connector{Name: c.Name, config: c.config, lock: "pg_try_advisory_lock"}
 	if share {
-		w.lock = "pg_try_advisory_lock_shared"
+		w.lock, w.config = "pg_try_advisory_lock_shared", c.config.Copy()
+		w.config.RuntimeParams["idle_in_transaction_session_timeout"] = mostIdle
 	}
 	return w.OpenReaders(1)
 }

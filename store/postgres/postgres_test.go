@@ -244,6 +244,31 @@ func TestOneOwner(t *testing.T) {
 	}
 }
 
+// TestIdleTransaction: one of several who stands still in the middle of a transaction does not keep the others
+// waiting for ever.
+func TestIdleTransaction(t *testing.T) {
+	c, err := postgres.NewConnector(pgtest.Start(t).Database(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	stands, goes := c.OpenWriter(true), c.OpenWriter(true)
+	defer stands.Close()
+	defer goes.Close()
+	tx, err := stands.BeginTx(t.Context(), nil)
+	if err == nil {
+		defer func() { _ = tx.Rollback() }() // its connection is gone by then
+		_, err = tx.ExecContext(t.Context(), "SELECT pg_advisory_xact_lock(7)")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), testkit.Patience)
+	defer cancel()
+	if _, err := goes.ExecContext(ctx, "SELECT pg_advisory_xact_lock(7)"); err != nil {
+		t.Errorf("another waits: %v", err)
+	}
+}
+
 // TestErrors: each says what to do, and none has the password.
 func TestErrors(t *testing.T) {
 	server := pgtest.Start(t)
