@@ -132,6 +132,7 @@ func TestEveryFigure(t *testing.T) {
 			"flood: commit of 64 KB of marks on one letter", "flood: commit of 64 KB of fractions", "flood: commit of 64 KB of eighteen letters in one", "flood: commit of 64 KB of separators",
 			"flood: commit of 64 KB of newlines",
 			"flood: commit where 64 send 64 KB at once", "flood: commits that take it back", "flood: memory of the daemon (VmHWM)"}},
+		{"takeover", true, []string{"kill -9 of an owner → the next question is acknowledged", "kill -9 of an owner → its answer is read"}},
 		{"start", true, []string{
 			"opening a journal of 100,000 events", "opening a journal of 100,000 events, after a kill",
 			"starting with 100,000 events", "starting with 100,000 events, after a kill"}},

@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	mostRooms       = 32 // each keeps a dialogue in memory
-	longestRoom     = 40 // bytes of an ID, characters of a name; both stand in a line with others
+	mostRooms       = 1024 // each keeps a dialogue in memory
+	longestRoom     = 40   // bytes of an ID, characters of a name; both stand in a line with others
 	mostRoomMembers = 200
 )
 
