@@ -264,7 +264,7 @@ func (w *writer) transact(ctx context.Context, batch []*request) (n int, err err
 		return 1, w.alone(ctx, tx, batch[0])
 	}
 	for began := w.work(); n < len(batch) && (n == 0 || w.work()-began < heavy); n++ {
-		if err := w.try(ctx, tx, batch[n]); err != nil {
+		if err := w.try(ctx, tx, batch[n], fmt.Sprintf("step%d", n)); err != nil {
 			return len(batch), err
 		}
 	}
@@ -298,20 +298,21 @@ func (w *writer) alone(ctx context.Context, tx *sql.Tx, r *request) error {
 }
 
 // try performs one step, or rolls it back. An error applies to the whole transaction, which SQLite
-// rolls back when the disk is full.
-func (w *writer) try(ctx context.Context, tx *sql.Tx, r *request) error {
+// rolls back when the disk is full. The name of the savepoint is that of this step alone: a server may refuse what
+// an earlier step did only now, and then there is no such savepoint, and the transaction fails.
+func (w *writer) try(ctx context.Context, tx *sql.Tx, r *request, name string) error {
 	if r.ctx.Err() != nil {
 		r.err = fmt.Errorf("not kept: %w", context.Cause(r.ctx))
 		return nil
 	}
-	if _, err := tx.ExecContext(ctx, "SAVEPOINT step"); err != nil {
+	if _, err := tx.ExecContext(ctx, "SAVEPOINT "+name); err != nil {
 		return err
 	}
 	r.changed, r.err = r.step(ctx, tx)
-	end := "RELEASE step"
+	end := "RELEASE " + name
 	if r.err != nil {
 		r.err = w.explain(r.err)
-		end = "ROLLBACK TO step; RELEASE step"
+		end = "ROLLBACK TO " + name + "; RELEASE " + name
 	}
 	if _, err := tx.ExecContext(ctx, end); err != nil {
 		if r.err != nil {
