@@ -277,7 +277,7 @@ func (d *Daemon) loadPeople(ctx context.Context) error {
 		}
 	}
 	d.gate = access.NewGate(d.Config(), d.people)
-	d.gate.Rooms = d.listRooms
+	d.gate.Rooms, d.gate.Find = d.listRooms, d.findRoom
 	return nil
 }
 

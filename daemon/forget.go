@@ -187,7 +187,8 @@ func (d *Daemon) lastOf(ctx context.Context, in earshot.RoomID, who participants
 func (d *Daemon) openEraser() {
 	files := Workspaces(d.Config())
 	files.Closed = func(id earshot.RoomID) bool {
-		return !slices.ContainsFunc(d.listRooms(), func(r executive.Room) bool { return r.ID == cmp.Or(id, earshot.Desk) && r.Open() })
+		is, found := d.findRoom(cmp.Or(id, earshot.Desk))
+		return !found || !is.Open()
 	}
 	d.eraser = &erase.Eraser{
 		Dir: d.Config().Store.Directory, Store: d.store, People: d.people, Voices: d.voices.Registry, Files: files,

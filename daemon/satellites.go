@@ -12,7 +12,6 @@ import (
 	"earshot/api"
 	"earshot/bus/natsserver"
 	"earshot/config"
-	"earshot/executive"
 	"earshot/executive/room"
 	"earshot/internal/audio/arbiter"
 	"earshot/internal/english"
@@ -149,7 +148,8 @@ func busFault(thing string, err error) probe.Finding {
 // elsewhere reports whether a room exists, and is not here: whoever has it lets its satellites join.
 func (s *satellites) elsewhere(room earshot.RoomID) bool {
 	_, here := s.daemon.rooms.now().find(room)
-	return !here && slices.ContainsFunc(s.daemon.listRooms(), func(r executive.Room) bool { return r.ID == room })
+	_, is := s.daemon.findRoom(room)
+	return !here && is
 }
 
 // read reads the registry, and notes what it said.
