@@ -181,29 +181,34 @@ func (s *Store) Follow(ctx context.Context, take func([]earshot.Event), erased f
 	var listening sync.WaitGroup
 	defer listening.Wait()
 	listening.Go(func() { s.listen(ctx, heard) })
-	for {
+	for due := false; ; {
+		if due && len(heard) == 0 { // what several tell at once is read once
+			due = false
+			if err := s.deliver(ctx, take); err != nil && ctx.Err() == nil {
+				s.archive.log.Warn("what other daemons write is not known at present", "err", err)
+			}
+		}
 		select {
 		case <-ctx.Done():
 			return
 		case <-s.peers.wake:
+			due = true
 		case payload := <-heard:
 			key, rest, named := strings.Cut(payload, " ")
 			switch {
-			case key == s.peers.key:
-				continue
+			case key == s.peers.key: // what was added here is known
 			case payload == missed:
 				erased(nil)
+				due = true
 			case named:
 				var ids []earshot.EventID
 				for id := range strings.FieldsSeq(rest) {
 					ids = append(ids, earshot.EventID(id))
 				}
 				erased(ids)
-				continue
+			default:
+				due = true
 			}
-		}
-		if err := s.deliver(ctx, take); err != nil && ctx.Err() == nil {
-			s.archive.log.Warn("what other daemons write is not known at present", "err", err)
 		}
 	}
 }

@@ -281,7 +281,7 @@ func (s *Store) Do(ctx context.Context, decide func(earshot.View) ([]earshot.Eve
 		fresh = nil
 		events, err := decide(view{tx})
 		if err == nil && s.peers != nil {
-			err = errors.Join(s.peers.check(ctx, tx, events), s.editor.Read(ctx, tx)) // which has the database say what it thinks of the fences
+			err = errors.Join(s.peers.check(ctx, tx, events), s.editor.Read(ctx, tx, events)) // which has the database say what it thinks of the fences
 		}
 		if err != nil {
 			return false, err
