@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -118,7 +117,7 @@ type roomsCost struct {
 
 // cost has something said as talk does, and returns also what that costs.
 func (t *trio) cost(ctx context.Context, long time.Duration, paced bool, say func(room int) error) (c roomsCost, took []float64, rate float64, err error) {
-	all := append(t.daemons[:], t.server, process{&exec.Cmd{Process: &os.Process{Pid: os.Getpid()}}})
+	all := append(t.daemons[:], t.server)
 	look := func() (loads []load, commits float64, err error) {
 		for _, p := range all {
 			l, failed := p.needs()
@@ -127,7 +126,9 @@ func (t *trio) cost(ctx context.Context, long time.Duration, paced bool, say fun
 			}
 			loads, err = append(loads, l), errors.Join(err, failed)
 		}
-		return loads, commits, errors.Join(err, t.db.QueryRowContext(ctx, "SELECT xact_commit FROM pg_stat_database WHERE datname = current_database()").Scan(&commits))
+		own, failed := busyOf(os.Getpid())
+		loads = append(loads, load{busy: own})
+		return loads, commits, errors.Join(err, failed, t.db.QueryRowContext(ctx, "SELECT xact_commit FROM pg_stat_database WHERE datname = current_database()").Scan(&commits))
 	}
 	before, commits, err := look()
 	if err != nil {
@@ -144,7 +145,11 @@ func (t *trio) cost(ctx context.Context, long time.Duration, paced bool, say fun
 		c.cpu[i] = 100 * float64(l.busy-before[i].busy) / float64(ago)
 		if i < len(members) {
 			c.memory += l.pss
-			c.each += fmt.Sprintf("%s: %s; ", members[i], strings.Join(l.since(before[i], ago), ", "))
+			var rooms int
+			if err = t.db.QueryRowContext(ctx, "SELECT count(*) FROM room_leases WHERE owner LIKE ?", members[i]+".%").Scan(&rooms); err != nil {
+				return c, nil, 0, err
+			}
+			c.each += fmt.Sprintf("%s with %d rooms: %s; ", members[i], rooms, strings.Join(l.since(before[i], ago), ", "))
 		}
 	}
 	return c, took, rate, err

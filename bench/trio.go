@@ -17,6 +17,8 @@ import (
 	"syscall"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"earshot"
 	"earshot/server/client"
 	"earshot/store/postgres"
@@ -95,14 +97,18 @@ func (b bench) startTrio(ctx context.Context, rooms int) (t *trio, err error) {
 	for i, name := range members {
 		own := fmt.Sprintf("cluster: {name: %s}\nbus: {listen: %q, cluster: {listen: %q, servers: [%s]}}\n", name, listen[i], routes[i], strings.Join(routes, ", "))
 		err = errors.Join(err, os.MkdirAll(filepath.Join(b.dir, name), 0o700), os.WriteFile(t.file(i), []byte(text+own), 0o600))
-		if err == nil {
-			err = t.start(ctx, i)
-		}
 	}
-	if err == nil {
-		err = t.settle(ctx)
+	if err != nil {
+		return t, err
 	}
-	return t, err
+	g, within := errgroup.WithContext(ctx)
+	for i := range members { // at once, so that each gets as many rooms
+		g.Go(func() error { return t.start(within, i) })
+	}
+	if err := g.Wait(); err != nil {
+		return t, err
+	}
+	return t, t.settle(ctx)
 }
 
 // freeAddresses returns addresses of this machine at which nobody listens.
