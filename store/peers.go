@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"database/sql"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -34,6 +35,8 @@ type peers struct {
 	fence func(ctx context.Context, tx *sql.Tx, room earshot.RoomID) error
 	key   string // of this store, in what it tells
 
+	checked checkedRooms // in the transaction that is going on; the writer's
+
 	mu        sync.Mutex
 	own       map[earshot.EventID]struct{} // that were added here and are not delivered yet
 	delivered int64                        // up to this sequence
@@ -61,11 +64,43 @@ func (o *peers) begin(ctx context.Context, db *sql.DB) error {
 	return err
 }
 
-// beginShared begins a transaction that writes. What was known of the journal may be another by now.
-func (s *Store) beginShared(ctx context.Context, tx *sql.Tx) error {
+// beginShared begins a transaction that writes. What was known of the journal may be another by now. What all
+// steps add is checked together: each would take a round trip for that, for which all daemons wait. If that fails,
+// each step checks for itself.
+func (s *Store) beginShared(ctx context.Context, tx *sql.Tx, batch []*request) error {
 	s.editor.Forget()
+	s.peers.checked = nil
 	_, err := tx.ExecContext(ctx, "SELECT pg_advisory_xact_lock(?)", int64(orderKey))
+	var events []earshot.Event
+	for _, r := range batch {
+		events = append(events, r.adds...)
+	}
+	if err != nil || len(batch) == 1 || len(events) == 0 {
+		return err
+	}
+	if _, err = tx.ExecContext(ctx, "SAVEPOINT checks"); err != nil {
+		return err
+	}
+	end := "RELEASE checks"
+	if errors.Join(s.peers.check(ctx, tx, events), s.editor.Read(ctx, tx, events)) == nil {
+		s.peers.checked = make(checkedRooms)
+		for _, e := range events {
+			s.peers.checked[e.Room] = s.peers.checked[e.Room] || !common(e)
+		}
+	} else {
+		s.editor.Forget()
+		end = "ROLLBACK TO checks; RELEASE checks"
+	}
+	_, err = tx.ExecContext(ctx, end)
 	return err
+}
+
+// checkedRooms are those whose fences the database has checked, and keeps until the transaction ends.
+type checkedRooms map[earshot.RoomID]bool
+
+// has reports whether nothing of some events needs to be checked any more.
+func (c checkedRooms) has(events []earshot.Event) bool {
+	return c != nil && !slices.ContainsFunc(events, func(e earshot.Event) bool { return !common(e) && !c[e.Room] })
 }
 
 // end tells the others that there is something new.
