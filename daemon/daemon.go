@@ -161,7 +161,7 @@ func Open(ctx context.Context, cfg *config.Config, o Options) (*Daemon, error) {
 	c.NewID, c.Log, c.Report, c.Meter = d.id, log, d.report, d.counts
 	c.Progress = o.Progress
 	if cfg.Cluster.Name != "" {
-		c.Fence = d.fence
+		c.Fence, c.Followed = d.fence, followed
 	}
 	err = d.openJournal(ctx, c)
 	if errors.Is(err, store.ErrDamaged) { // closing the journal repaired it

@@ -33,7 +33,7 @@ func share(t *testing.T, url, name string, rooms ...string) *sharer {
 	t.Helper()
 	d := new(sharer)
 	held := make(map[earshot.RoomID]*cluster.Lease)
-	d.Store = open(t, store.Config{URL: field.Secret(url), Fence: func(ctx context.Context, tx *sql.Tx, room earshot.RoomID) error {
+	d.Store = open(t, store.Config{URL: field.Secret(url), Followed: []earshot.Kind{earshot.KindMessage}, Fence: func(ctx context.Context, tx *sql.Tx, room earshot.RoomID) error {
 		l := held[room]
 		if l == nil {
 			return store.ErrFenced

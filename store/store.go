@@ -125,7 +125,7 @@ func newStore(ctx context.Context, c Config, l *lock) *Store {
 		s.editor.NewID = newIDs(s.now)
 	}
 	if c.Fence != nil {
-		s.peers = newPeers(c.Fence)
+		s.peers = newPeers(c.Fence, c.Followed)
 	}
 	s.overheard = retention.NewOverheard(s.editor, c.Heeded, c.Unheeded)
 	path := filepath.Join(c.Directory, journal.FileName)
