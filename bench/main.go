@@ -9,7 +9,9 @@
 // there, and how soon it yields to who speaks over it; and of its eyes, what it
 // takes to look; and of all that it keeps, how soon a monitor shows it, and what
 // it takes to start with a long past, to search in it, to forget some of it, to be
-// followed by a thousand, and to be configured otherwise. make bench runs it.
+// followed by a thousand, and to be configured otherwise; and of several daemons, how
+// long nobody has a room when one is killed, and how many rooms they serve. make bench
+// runs it.
 //
 // Each figure guards something that the README, the docs or a goal of the project
 // promise. What nobody was promised is not measured here.
