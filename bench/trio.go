@@ -206,7 +206,7 @@ func (t *trio) stop() (err error) {
 
 // startPostgres starts a server with an empty database, and returns the directory with its socket.
 func (t *trio) startPostgres(ctx context.Context) (dir string, err error) {
-	if dir, err = os.MkdirTemp("/var/tmp", "pg"); err != nil { // on the disk, where also another user may go
+	if dir, err = os.MkdirTemp("", "pg"); err != nil { // where also another user may go; TMPDIR should be on a disk
 		return "", err
 	}
 	data, as := filepath.Join(dir, "data"), &syscall.SysProcAttr{}
