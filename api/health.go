@@ -1,8 +1,9 @@
 package api
 
 import (
-	"earshot"
 	"time"
+
+	"earshot"
 )
 
 // A Readiness is whether the house can do its work.

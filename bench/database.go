@@ -16,6 +16,10 @@ import (
 // databaseVariable names the URL of an empty database of PostgreSQL, which is left with a journal in it.
 const databaseVariable = "EARSHOT_BENCH_POSTGRES"
 
+// bareRow inserts the row of a message into a table like that of the journal.
+const bareRow = `INSERT INTO bare (sequence, id, at, room, kind, author, scope, payload, sum) VALUES (@n, @id, @at, 'desk', 'message', 'ann', 'public',
+	'{"id":"01KB4EZ1234567890123456789","at":"2026-02-03T04:05:06.123456789Z","room":"desk","from":{"provider":"console","id":"uid1000"},"author":"ann","visibility":{"scope":"public"},"kind":"message","body":{"text":"the tide comes in"}}', 1)`
+
 // inDatabase measures a message that is kept in PostgreSQL, beside an insert of the same row into a table
 // with the same indexes, each committed by itself.
 func inDatabase(ctx context.Context, b bench) ([]Row, error) {
@@ -53,9 +57,7 @@ func (b bench) besideInsert(ctx context.Context, s *store.Store, url string) (o,
 	bare := func() ([]float64, error) {
 		n++
 		began := time.Now()
-		_, err := db.ExecContext(ctx, `INSERT INTO bare (sequence, id, at, room, kind, author, scope, payload, sum) VALUES (@n, @id, @at, 'desk', 'message', 'ann', 'public',
-			'{"id":"01KB4EZ1234567890123456789","at":"2026-02-03T04:05:06.123456789Z","room":"desk","from":{"provider":"console","id":"uid1000"},"author":"ann","visibility":{"scope":"public"},"kind":"message","body":{"text":"the tide comes in"}}', 1)`,
-			sql.Named("n", n), sql.Named("id", newID()), sql.Named("at", began.UnixMilli()))
+		_, err := db.ExecContext(ctx, bareRow, sql.Named("n", n), sql.Named("id", newID()), sql.Named("at", began.UnixMilli()))
 		return []float64{inMillis(time.Since(began))}, err
 	}
 	return b.compare(ours, bare)

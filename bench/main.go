@@ -9,7 +9,9 @@
 // there, and how soon it yields to who speaks over it; and of its eyes, what it
 // takes to look; and of all that it keeps, how soon a monitor shows it, and what
 // it takes to start with a long past, to search in it, to forget some of it, to be
-// followed by a thousand, and to be configured otherwise. make bench runs it.
+// followed by a thousand, and to be configured otherwise; and of several daemons, how
+// long nobody has a room when one is killed, and how many rooms they serve. make bench
+// runs it.
 //
 // Each figure guards something that the README, the docs or a goal of the project
 // promise. What nobody was promised is not measured here.
@@ -93,6 +95,8 @@ var figures = []figure{
 	{"search", searching},
 	{"database", inDatabase},
 	{"flood", flooding},
+	{"takeover", takingOver},
+	{"rooms", manyTalk},
 	{"start", starting},
 	{"end", ending},
 	{"reload", reloading},
@@ -106,6 +110,7 @@ type bench struct {
 	repeats int    // of which the median counts
 	dir     string // for files, on the disk that a journal would be on
 	built   string // for programs; empty: a folder of dir
+	rooms   int    // that daemons share in each of which something is said every second
 	past    int    // sentences in a large journal; zero: as many as a figure is of
 	kept    string // where what takes minutes to make is kept for the next run; empty: nowhere
 }
@@ -128,6 +133,7 @@ func run(ctx context.Context, args []string, out io.Writer) (err error) {
 	asJSON := flags.Bool("json", false, "print JSON, for programs")
 	where := flags.String("dir", "", "`directory` for the files that are measured on (default: the user's cache)")
 	kept := flags.String("kept", "", "`directory` in which large journals are kept for the next run (default: they are made anew)")
+	rooms := flags.Int("rooms", manyRooms, "`rooms` that daemons share, in each of which something is said every second")
 	past := flags.Int("past", 0, "`sentences` in the journals that are searched and in which is forgotten (default: a million)")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -136,7 +142,7 @@ func run(ctx context.Context, args []string, out io.Writer) (err error) {
 	if err != nil {
 		return err
 	}
-	b := bench{rounds: max(*rounds, 1), repeats: max(*again, 1), past: max(*past, 0), kept: *kept}
+	b := bench{rounds: max(*rounds, 1), repeats: max(*again, 1), rooms: *rooms, past: max(*past, 0), kept: *kept}
 	if b.dir, err = place(*where); err != nil {
 		return err
 	}

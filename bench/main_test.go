@@ -132,6 +132,10 @@ func TestEveryFigure(t *testing.T) {
 			"flood: commit of 64 KB of marks on one letter", "flood: commit of 64 KB of fractions", "flood: commit of 64 KB of eighteen letters in one", "flood: commit of 64 KB of separators",
 			"flood: commit of 64 KB of newlines",
 			"flood: commit where 64 send 64 KB at once", "flood: commits that take it back", "flood: memory of the daemon (VmHWM)"}},
+		{"takeover", true, []string{"kill -9 of an owner → the next question is acknowledged", "kill -9 of an owner → its answer is read"}},
+		{"rooms", true, []string{
+			"rooms: a message is acknowledged", "rooms: messages acknowledged", "rooms: transactions of PostgreSQL",
+			"rooms: CPU of PostgreSQL", "rooms: CPU of the daemons", "rooms: memory of the daemons (PSS)"}},
 		{"start", true, []string{
 			"opening a journal of 100,000 events", "opening a journal of 100,000 events, after a kill",
 			"starting with 100,000 events", "starting with 100,000 events, after a kill"}},
@@ -148,7 +152,7 @@ func TestEveryFigure(t *testing.T) {
 			if tt.slow {
 				t.Parallel()
 			}
-			b := bench{rounds: 1, repeats: 1, dir: t.TempDir(), built: built}
+			b := bench{rounds: 1, repeats: 1, rooms: 20, dir: t.TempDir(), built: built}
 			chosen, err := choose(tt.name)
 			if err != nil {
 				t.Fatal(err)

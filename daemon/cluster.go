@@ -82,13 +82,22 @@ func (d *Daemon) listRooms() []executive.Room {
 	if d.cluster == nil {
 		return here
 	}
-	all := d.Config().Rooms.All()
-	for _, is := range here {
-		if !slices.ContainsFunc(all, func(r executive.Room) bool { return r.ID == is.ID }) {
-			all = append(all, is)
+	all, have := d.Config().Rooms.All(), make(map[earshot.RoomID]bool)
+	for _, is := range all {
+		have[is.ID] = true
+	}
+	return append(all, slices.DeleteFunc(here, func(is executive.Room) bool { return have[is.ID] })...)
+}
+
+// findRoom returns one of the rooms that listRooms returns, of which there may be many.
+func (d *Daemon) findRoom(id earshot.RoomID) (executive.Room, bool) {
+	if d.cluster != nil {
+		if is, found := d.Config().Rooms.Find(id); found {
+			return is, true
 		}
 	}
-	return all
+	r, here := d.rooms.Now().Find(id)
+	return r.Is, here
 }
 
 // fence implements [store.Config.Fence].
@@ -278,12 +287,10 @@ func (c *clusterMember) ending() bool {
 
 // configuredRoom returns a room of the configuration, or else that of a channel.
 func (d *Daemon) configuredRoom(id earshot.RoomID) (is executive.Room, configured bool) {
-	all := d.Config().Rooms.All()
-	if i := slices.IndexFunc(all, func(r executive.Room) bool { return r.ID == id }); i >= 0 {
-		return all[i], true
+	if is, configured = d.Config().Rooms.Find(id); !configured {
+		is, _ = d.gate.Channel(id)
 	}
-	is, _ = d.gate.Channel(id)
-	return is, false
+	return is, configured
 }
 
 // newParkedDesk returns a room that stands in for the desk while another daemon has it.

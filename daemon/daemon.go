@@ -174,7 +174,7 @@ func Open(ctx context.Context, cfg *config.Config, o Options) (*Daemon, error) {
 	c.NewID, c.Log, c.Report, c.Meter = d.id, log, d.report, d.counts
 	c.Progress = o.Progress
 	if cfg.Cluster.Name != "" {
-		c.Fence = d.fence
+		c.Fence, c.Followed = d.fence, followed
 	}
 	err = d.openJournal(ctx, c)
 	if errors.Is(err, store.ErrDamaged) { // closing the journal repaired it
@@ -292,7 +292,7 @@ func (d *Daemon) loadPeople(ctx context.Context) error {
 		}
 	}
 	d.gate = access.NewGate(d.Config(), d.people)
-	d.gate.Rooms = d.listRooms
+	d.gate.Rooms, d.gate.Find = d.listRooms, d.findRoom
 	return nil
 }
 

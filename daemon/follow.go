@@ -3,12 +3,12 @@ package daemon
 import (
 	"context"
 	"database/sql/driver"
-	"earshot/internal/wait"
 	"errors"
 	"sync"
 	"time"
 
 	"earshot"
+	"earshot/internal/wait"
 )
 
 const (
@@ -74,6 +74,9 @@ func (d *Daemon) followOthers(ctx context.Context) {
 		}
 	}, gone.add)
 }
+
+// followed are the kinds of events of other daemons that matter here.
+var followed = []earshot.Kind{earshot.KindActor, earshot.KindAgent, earshot.KindWithdrawal, earshot.KindTask, earshot.KindStep, earshot.KindSchedule}
 
 // take takes in events that another daemon has put on record, and reports whether agents have got other
 // names. What they took back is added to gone.

@@ -11,7 +11,6 @@ import (
 	"earshot/daemon/access"
 	"earshot/daemon/devices"
 	"earshot/daemon/erase"
-	"earshot/executive"
 	"earshot/internal/discord/bot"
 	"earshot/internal/wait"
 	"earshot/server"
@@ -33,7 +32,8 @@ func (h backend) Forget(ctx context.Context, by server.Principal, f api.EraseReq
 func (d *Daemon) openEraser() {
 	files := Workspaces(d.Config())
 	files.Closed = func(id earshot.RoomID) bool {
-		return !slices.ContainsFunc(d.listRooms(), func(r executive.Room) bool { return r.ID == cmp.Or(id, earshot.Desk) && r.Open() })
+		is, found := d.findRoom(cmp.Or(id, earshot.Desk))
+		return !found || !is.Open()
 	}
 	d.eraser = &erase.Eraser{
 		Dir: d.Config().Store.Directory, Store: d.store, People: d.people, Voices: d.voices.Registry, Files: files,

@@ -2,30 +2,27 @@ package daemon
 
 import (
 	"context"
+	"errors"
+
 	"earshot"
 	"earshot/api"
 	"earshot/daemon/cameras"
 	"earshot/daemon/devices"
 	"earshot/daemon/section"
-	"earshot/executive"
 	"earshot/internal/sound"
 	"earshot/internal/supervise"
 	"earshot/participants"
 	"earshot/satellite/hub"
 	"earshot/satellite/pairing"
 	"earshot/server"
-	"errors"
-	"slices"
 )
 
 // openSatellites makes the devices of other machines.
 func (d *Daemon) openSatellites() {
 	c := devices.SatelliteConfig{
 		Restarts: d.options.Restarts, Bus: d.bus, Find: d.satelliteRoom, Note: d.health.NoteNotice, Console: d.server.ServeTerminals,
-		Exists: func(id earshot.RoomID) bool {
-			return slices.ContainsFunc(d.listRooms(), func(r executive.Room) bool { return r.ID == id })
-		},
-		Watch: d.newSatelliteCamera, Kept: d.cameras.KeepFar, Changed: func() { d.sections.Rebuild(satellitesSection) },
+		Exists: func(id earshot.RoomID) bool { _, is := d.findRoom(id); return is },
+		Watch:  d.newSatelliteCamera, Kept: d.cameras.KeepFar, Changed: func() { d.sections.Rebuild(satellitesSection) },
 	}
 	if d.cluster != nil {
 		c.Fence = func(id earshot.RoomID) (int64, bool) {

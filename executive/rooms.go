@@ -1,6 +1,7 @@
 package executive
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -13,8 +14,8 @@ import (
 )
 
 const (
-	mostRooms       = 32 // each keeps a dialogue in memory
-	longestRoom     = 40 // bytes of an ID, characters of a name; both stand in a line with others
+	mostRooms       = 1024 // each keeps a dialogue in memory
+	longestRoom     = 40   // bytes of an ID, characters of a name; both stand in a line with others
 	mostRoomMembers = 200
 )
 
@@ -56,6 +57,17 @@ func (r Rooms) All() []Room {
 		desk.Name = string(earshot.Desk)
 	}
 	return append([]Room{desk}, others...)
+}
+
+// Find returns a room that there is.
+func (r Rooms) Find(id earshot.RoomID) (is Room, found bool) {
+	for i := range r {
+		if r[i].ID == id {
+			is, found = r[i], true
+		}
+	}
+	is.ID, is.Name = id, cmp.Or(is.Name, string(id))
+	return is, found || id == earshot.Desk
 }
 
 // Validate reports every fault in r, not only the first.

@@ -69,6 +69,9 @@ type Config struct {
 	// add to the room before the transaction has ended.
 	Fence func(ctx context.Context, tx *sql.Tx, room earshot.RoomID) error `yaml:"-"`
 
+	// Followed are the kinds of events of which [Store.Follow] tells.
+	Followed []earshot.Kind `yaml:"-"`
+
 	// partition is how many sequences share a tag in the index of words; zero means the default.
 	partition int64
 }

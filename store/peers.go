@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"database/sql"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -25,6 +26,9 @@ const (
 	// maxTold is how many events that were erased are named in one notification, of 8,000 bytes at most.
 	maxTold = 250
 
+	// maxDelivered is how many events are in memory at once that others have added.
+	maxDelivered = 256
+
 	// fencedState is the code of the error by which the database refuses a fence; see package cluster.
 	fencedState = "EF001"
 )
@@ -32,7 +36,10 @@ const (
 // peers is what a store knows of other daemons that write to its database. Nil knows none.
 type peers struct {
 	fence func(ctx context.Context, tx *sql.Tx, room earshot.RoomID) error
-	key   string // of this store, in what it tells
+	kinds []earshot.Kind // that are delivered
+	key   string         // of this store, in what it tells
+
+	checked checkedRooms // in the transaction that is going on; the writer's
 
 	mu        sync.Mutex
 	own       map[earshot.EventID]struct{} // that were added here and are not delivered yet
@@ -41,8 +48,8 @@ type peers struct {
 	wake      chan struct{}
 }
 
-func newPeers(fence func(context.Context, *sql.Tx, earshot.RoomID) error) *peers {
-	return &peers{fence: fence, key: rand.Text(), own: make(map[earshot.EventID]struct{}), moved: make(chan struct{}), wake: make(chan struct{}, 1)}
+func newPeers(fence func(context.Context, *sql.Tx, earshot.RoomID) error, kinds []earshot.Kind) *peers {
+	return &peers{fence: fence, kinds: kinds, key: rand.Text(), own: make(map[earshot.EventID]struct{}), moved: make(chan struct{}), wake: make(chan struct{}, 1)}
 }
 
 // hold waits until no other daemon is bringing the tables up to date. The connection keeps the lock until
@@ -61,11 +68,43 @@ func (o *peers) begin(ctx context.Context, db *sql.DB) error {
 	return err
 }
 
-// beginShared begins a transaction that writes. What was known of the journal may be another by now.
-func (s *Store) beginShared(ctx context.Context, tx *sql.Tx) error {
+// beginShared begins a transaction that writes. What was known of the journal may be another by now. What all
+// steps add is checked together: each would take a round trip for that, for which all daemons wait. If that fails,
+// each step checks for itself.
+func (s *Store) beginShared(ctx context.Context, tx *sql.Tx, batch []*request) error {
 	s.editor.Forget()
+	s.peers.checked = nil
 	_, err := tx.ExecContext(ctx, "SELECT pg_advisory_xact_lock(?)", int64(orderKey))
+	var events []earshot.Event
+	for _, r := range batch {
+		events = append(events, r.adds...)
+	}
+	if err != nil || len(batch) == 1 || len(events) == 0 {
+		return err
+	}
+	if _, err = tx.ExecContext(ctx, "SAVEPOINT checks"); err != nil {
+		return err
+	}
+	end := "RELEASE checks"
+	if errors.Join(s.peers.check(ctx, tx, events), s.editor.Read(ctx, tx, events)) == nil {
+		s.peers.checked = make(checkedRooms)
+		for _, e := range events {
+			s.peers.checked[e.Room] = s.peers.checked[e.Room] || !common(e)
+		}
+	} else {
+		s.editor.Forget()
+		end = "ROLLBACK TO checks; RELEASE checks"
+	}
+	_, err = tx.ExecContext(ctx, end)
 	return err
+}
+
+// checkedRooms are those whose fences the database has checked, and keeps until the transaction ends.
+type checkedRooms map[earshot.RoomID]bool
+
+// has reports whether nothing of some events needs to be checked any more.
+func (c checkedRooms) has(events []earshot.Event) bool {
+	return c != nil && !slices.ContainsFunc(events, func(e earshot.Event) bool { return !common(e) && !c[e.Room] })
 }
 
 // end tells the others that there is something new.
@@ -106,7 +145,9 @@ func (o *peers) adds(events []earshot.Event) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for _, e := range events {
-		o.own[e.ID] = struct{}{}
+		if slices.Contains(o.kinds, e.Body.Kind()) {
+			o.own[e.ID] = struct{}{}
+		}
 	}
 }
 
@@ -168,8 +209,8 @@ func (s *Store) CatchUp(ctx context.Context) error {
 	return fmt.Errorf("waiting for what other daemons have written: %w", err)
 }
 
-// Follow delivers what other daemons add from when the journal was opened on, in the order of the journal,
-// and the IDs of what they erase, until ctx ends. What was added while the journal was being read anyway
+// Follow delivers what other daemons add of the kinds [Config.Followed] from when the journal was opened on, in the
+// order of the journal, and the IDs of what they erase, until ctx ends. What was added while the journal was being read anyway
 // may come, too. nil IDs say that something may have been erased unnoticed, while the database was away.
 // Without other daemons it only waits. It is called once; take and erased are called from one goroutine.
 func (s *Store) Follow(ctx context.Context, take func([]earshot.Event), erased func([]earshot.EventID)) {
@@ -181,29 +222,34 @@ func (s *Store) Follow(ctx context.Context, take func([]earshot.Event), erased f
 	var listening sync.WaitGroup
 	defer listening.Wait()
 	listening.Go(func() { s.listen(ctx, heard) })
-	for {
+	for due := false; ; {
+		if due && len(heard) == 0 { // what several tell at once is read once
+			due = false
+			if err := s.deliver(ctx, take); err != nil && ctx.Err() == nil {
+				s.archive.log.Warn("what other daemons write is not known at present", "err", err)
+			}
+		}
 		select {
 		case <-ctx.Done():
 			return
 		case <-s.peers.wake:
+			due = true
 		case payload := <-heard:
 			key, rest, named := strings.Cut(payload, " ")
 			switch {
-			case key == s.peers.key:
-				continue
+			case key == s.peers.key: // what was added here is known
 			case payload == missed:
 				erased(nil)
+				due = true
 			case named:
 				var ids []earshot.EventID
 				for id := range strings.FieldsSeq(rest) {
 					ids = append(ids, earshot.EventID(id))
 				}
 				erased(ids)
-				continue
+			default:
+				due = true
 			}
-		}
-		if err := s.deliver(ctx, take); err != nil && ctx.Err() == nil {
-			s.archive.log.Warn("what other daemons write is not known at present", "err", err)
 		}
 	}
 }
@@ -233,9 +279,18 @@ func (s *Store) listen(ctx context.Context, heard chan<- string) {
 func (s *Store) deliver(ctx context.Context, take func([]earshot.Event)) error {
 	o := s.peers
 	for {
-		rows, err := journal.After(ctx, s.archive.db(), o.delivered) // which only this goroutine changes
-		if err != nil || len(rows) == 0 {
+		var last int64 // what is read is up to there, since most of what happens is of kinds that nobody follows
+		err := s.archive.db().QueryRowContext(ctx, "SELECT coalesce(max(sequence), 0) FROM journal").Scan(&last)
+		if err != nil || last == o.delivered { // which only this goroutine changes
 			return err
+		}
+		rows, err := journal.Collect(s.archive.db().QueryContext(ctx, "SELECT "+journal.Columns+` FROM journal j
+			WHERE j.sequence > ? AND j.sequence <= ? AND j.kind IN (SELECT value FROM json_each(?)) ORDER BY j.sequence LIMIT ?`, o.delivered, last, journal.JSON(o.kinds), maxDelivered))
+		if err != nil {
+			return err
+		}
+		if len(rows) == maxDelivered {
+			last = rows[len(rows)-1].Sequence
 		}
 		var foreign []earshot.Event
 		for _, r := range rows {
@@ -253,11 +308,11 @@ func (s *Store) deliver(ctx context.Context, take func([]earshot.Event)) error {
 		}
 		if len(foreign) > 0 {
 			take(foreign)
-			s.changed.Store(time.Now().UnixNano())
-			s.grow()
 		}
+		s.changed.Store(time.Now().UnixNano())
+		s.grow()
 		o.mu.Lock()
-		o.delivered = rows[len(rows)-1].Sequence
+		o.delivered = last
 		close(o.moved)
 		o.moved = make(chan struct{})
 		o.mu.Unlock()

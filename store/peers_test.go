@@ -33,7 +33,7 @@ func share(t *testing.T, url, name string, rooms ...string) *sharer {
 	t.Helper()
 	d := new(sharer)
 	held := make(map[earshot.RoomID]*cluster.Lease)
-	d.Store = open(t, store.Config{URL: field.Secret(url), Fence: func(ctx context.Context, tx *sql.Tx, room earshot.RoomID) error {
+	d.Store = open(t, store.Config{URL: field.Secret(url), Followed: []earshot.Kind{earshot.KindMessage}, Fence: func(ctx context.Context, tx *sql.Tx, room earshot.RoomID) error {
 		l := held[room]
 		if l == nil {
 			return store.ErrFenced
@@ -171,6 +171,49 @@ func TestFence(t *testing.T) {
 	actor.Visibility, actor.Body = earshot.Visibility{Scope: earshot.System}, earshot.Actor{Participant: "zoe", Name: "Zoe"}
 	if _, err := ours.Append(t.Context(), actor); err != nil {
 		t.Errorf("somebody is added: %v", err)
+	}
+}
+
+// TestRefusedInsert: when the server refuses a row, such as for a full disk, nothing is acknowledged that is not kept:
+// it says so only when other steps of the same commit follow.
+func TestRefusedInsert(t *testing.T) {
+	server := pgtest.Start(t)
+	url := server.Database(t)
+	d := share(t, url, "ours", "here", "full")
+	server.Query(t, nameOf(url), `CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION ''full'' USING ERRCODE = ''53100''; END';
+		CREATE TRIGGER refuse BEFORE INSERT ON earshot.journal FOR EACH ROW WHEN (NEW.room = 'full') EXECUTE FUNCTION refuse()`)
+	kept := make(map[earshot.EventID]bool)
+	for range 20 {
+		var mu sync.Mutex
+		var writing sync.WaitGroup
+		for i := range 10 {
+			writing.Go(func() {
+				room := earshot.RoomID("here")
+				if i == 3 {
+					room = "full"
+				}
+				all, err := d.Append(t.Context(), in(room, "hello"))
+				switch {
+				case err == nil:
+					mu.Lock()
+					defer mu.Unlock()
+					kept[all[0].ID] = true
+				case !errors.Is(err, store.ErrFull):
+					t.Errorf("in the room %s: %v", room, err)
+				}
+			})
+		}
+		testkit.Finish(t, testkit.Patience, "all is written or refused", writing.Wait)
+	}
+	for e, err := range d.Export(t.Context()) {
+		must(t, err)
+		if !kept[e.ID] {
+			t.Errorf("what was refused is on record: %s", e.ID)
+		}
+		delete(kept, e.ID)
+	}
+	if len(kept) > 0 {
+		t.Errorf("%d events were acknowledged and are not on record", len(kept))
 	}
 }
 

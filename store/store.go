@@ -125,7 +125,7 @@ func newStore(ctx context.Context, c Config, l *lock) *Store {
 		s.editor.NewID = newIDs(s.now)
 	}
 	if c.Fence != nil {
-		s.peers = newPeers(c.Fence)
+		s.peers = newPeers(c.Fence, c.Followed)
 	}
 	s.overheard = retention.NewOverheard(s.editor, c.Heeded, c.Unheeded)
 	path := filepath.Join(c.Directory, journal.FileName)
@@ -271,6 +271,11 @@ func (s *Store) Close() error {
 // If ctx ends before the step has begun, nothing was kept. If it ends later, the error is
 // [ErrInDoubt].
 func (s *Store) Do(ctx context.Context, decide func(earshot.View) ([]earshot.Event, error)) ([]earshot.Event, error) {
+	return s.do(ctx, decide)
+}
+
+// do is Do, for a decision of which it may be known beforehand what it adds.
+func (s *Store) do(ctx context.Context, decide func(earshot.View) ([]earshot.Event, error), adds ...earshot.Event) ([]earshot.Event, error) {
 	var stored, fresh []earshot.Event
 	err := s.write.do(ctx, func(ctx context.Context, tx *sql.Tx) (changed bool, err error) {
 		defer func() {
@@ -280,8 +285,8 @@ func (s *Store) Do(ctx context.Context, decide func(earshot.View) ([]earshot.Eve
 		}()
 		fresh = nil
 		events, err := decide(view{tx})
-		if err == nil && s.peers != nil {
-			err = errors.Join(s.peers.check(ctx, tx, events), s.editor.Read(ctx, tx)) // which has the database say what it thinks of the fences
+		if err == nil && s.peers != nil && !s.peers.checked.has(events) {
+			err = errors.Join(s.peers.check(ctx, tx, events), s.editor.Read(ctx, tx, events)) // which has the database say what it thinks of the fences
 		}
 		if err != nil {
 			return false, err
@@ -299,7 +304,7 @@ func (s *Store) Do(ctx context.Context, decide func(earshot.View) ([]earshot.Eve
 		}
 		s.peers.adds(fresh)
 		return len(fresh) > 0, nil
-	})
+	}, adds...)
 	if errors.Is(err, postgres.ErrLost) && len(fresh) > 0 { // perhaps in the commit
 		var kept bool
 		if kept, err = s.wasKept(ctx, fresh[0].ID, err); kept {
@@ -323,9 +328,9 @@ func (s *Store) Do(ctx context.Context, decide func(earshot.View) ([]earshot.Eve
 // server was lost are added by the next one.
 func (s *Store) Append(ctx context.Context, events ...earshot.Event) ([]earshot.Event, error) {
 	these := func(earshot.View) ([]earshot.Event, error) { return events, nil }
-	stored, err := s.Do(ctx, these)
+	stored, err := s.do(ctx, these, events...)
 	if errors.Is(err, ErrDamaged) || errors.Is(err, postgres.ErrLost) {
-		stored, err = s.Do(ctx, these)
+		stored, err = s.do(ctx, these, events...)
 	}
 	return stored, err
 }

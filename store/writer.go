@@ -11,6 +11,7 @@ import (
 
 	sqlite3 "modernc.org/sqlite/lib"
 
+	"earshot"
 	"earshot/store/index"
 	"earshot/store/journal"
 )
@@ -24,6 +25,7 @@ type request struct {
 	ctx  context.Context // the caller's, checked before the step runs
 	step step
 	then func(context.Context) error // done after the commit, before anything else; may be nil
+	adds []earshot.Event             // by the step, as far as is known before it runs
 
 	changed bool
 	err     error
@@ -69,7 +71,7 @@ type writer struct {
 	owed step
 
 	// begin and end are called at the beginning and the end of each transaction; nil if nobody else writes.
-	begin func(ctx context.Context, tx *sql.Tx) error
+	begin func(ctx context.Context, tx *sql.Tx, batch []*request) error
 	end   func(ctx context.Context, tx *sql.Tx, changed bool) error
 
 	// took receives how long each transaction took, or why it failed.
@@ -82,8 +84,8 @@ type writer struct {
 
 // do performs the step, and waits until it is on the disk or ctx ends. If ctx ends, the step may
 // still be running. A step that shares memory with its caller uses [writer.whole].
-func (w *writer) do(ctx context.Context, s step) error {
-	r, err := w.ask(ctx, s, nil)
+func (w *writer) do(ctx context.Context, s step, adds ...earshot.Event) error {
+	r, err := w.ask(ctx, s, nil, adds...)
 	if err != nil {
 		return err
 	}
@@ -122,8 +124,8 @@ func (w *writer) between(ctx context.Context, f func(context.Context) error) err
 }
 
 // ask hands the step to the writer.
-func (w *writer) ask(ctx context.Context, s step, then func(context.Context) error) (*request, error) {
-	r := &request{ctx: ctx, step: s, then: then, done: make(chan error, 1)}
+func (w *writer) ask(ctx context.Context, s step, then func(context.Context) error, adds ...earshot.Event) (*request, error) {
+	r := &request{ctx: ctx, step: s, then: then, adds: adds, done: make(chan error, 1)}
 	select {
 	case <-w.quit:
 		return nil, ErrClosed
@@ -256,7 +258,7 @@ func (w *writer) transact(ctx context.Context, batch []*request) (n int, err err
 	}
 	defer tx.Rollback()
 	if w.begin != nil {
-		if err := w.begin(ctx, tx); err != nil {
+		if err := w.begin(ctx, tx, batch); err != nil {
 			return len(batch), err
 		}
 	}
@@ -264,7 +266,7 @@ func (w *writer) transact(ctx context.Context, batch []*request) (n int, err err
 		return 1, w.alone(ctx, tx, batch[0])
 	}
 	for began := w.work(); n < len(batch) && (n == 0 || w.work()-began < heavy); n++ {
-		if err := w.try(ctx, tx, batch[n]); err != nil {
+		if err := w.try(ctx, tx, batch[n], fmt.Sprintf("step%d", n)); err != nil {
 			return len(batch), err
 		}
 	}
@@ -298,20 +300,21 @@ func (w *writer) alone(ctx context.Context, tx *sql.Tx, r *request) error {
 }
 
 // try performs one step, or rolls it back. An error applies to the whole transaction, which SQLite
-// rolls back when the disk is full.
-func (w *writer) try(ctx context.Context, tx *sql.Tx, r *request) error {
+// rolls back when the disk is full. The name of the savepoint is that of this step alone: a server may refuse what
+// an earlier step did only now, and then there is no such savepoint, and the transaction fails.
+func (w *writer) try(ctx context.Context, tx *sql.Tx, r *request, name string) error {
 	if r.ctx.Err() != nil {
 		r.err = fmt.Errorf("not kept: %w", context.Cause(r.ctx))
 		return nil
 	}
-	if _, err := tx.ExecContext(ctx, "SAVEPOINT step"); err != nil {
+	if _, err := tx.ExecContext(ctx, "SAVEPOINT "+name); err != nil {
 		return err
 	}
 	r.changed, r.err = r.step(ctx, tx)
-	end := "RELEASE step"
+	end := "RELEASE " + name
 	if r.err != nil {
 		r.err = w.explain(r.err)
-		end = "ROLLBACK TO step; RELEASE step"
+		end = "ROLLBACK TO " + name + "; RELEASE " + name
 	}
 	if _, err := tx.ExecContext(ctx, end); err != nil {
 		if r.err != nil {

@@ -8,9 +8,10 @@ import (
 	"sync"
 	"time"
 
+	"github.com/gordonklaus/portaudio"
+
 	"earshot/internal/audio"
 	"earshot/internal/sound"
-	"github.com/gordonklaus/portaudio"
 )
 
 const (

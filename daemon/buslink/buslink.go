@@ -5,7 +5,6 @@ package buslink
 import (
 	"context"
 	"crypto/sha256"
-	"earshot"
 	"log/slog"
 	"path/filepath"
 	"reflect"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/nats-io/nkeys"
 
+	"earshot"
 	"earshot/api"
 	"earshot/bus"
 	"earshot/bus/nats"

@@ -4,16 +4,17 @@ package engines
 
 import (
 	"context"
-	"earshot"
-	"earshot/internal/supervise"
-	"earshot/llm"
-	"earshot/llm/engine"
 	"iter"
 	"log/slog"
 	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"earshot"
+	"earshot/internal/supervise"
+	"earshot/llm"
+	"earshot/llm/engine"
 )
 
 // A Service answers by the engines in force. Its methods may be called from many goroutines.

@@ -2,17 +2,18 @@ package erase
 
 import (
 	"context"
-	"earshot"
-	"earshot/api"
-	"earshot/executive"
-	"earshot/executive/command"
-	"earshot/participants"
 	"errors"
 	"maps"
 	"slices"
 	"strings"
 	"sync"
 	"time"
+
+	"earshot"
+	"earshot/api"
+	"earshot/executive"
+	"earshot/executive/command"
+	"earshot/participants"
 )
 
 const (

@@ -3,14 +3,15 @@ package membership
 import (
 	"bytes"
 	"context"
-	"earshot/api"
-	"earshot/internal/usage"
-	"earshot/internal/wait"
 	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"time"
+
+	"earshot/api"
+	"earshot/internal/usage"
+	"earshot/internal/wait"
 )
 
 const (

@@ -3,15 +3,16 @@ package membership
 import (
 	"cmp"
 	"context"
-	"earshot"
-	"earshot/api"
-	"earshot/cluster"
-	"earshot/internal/wait"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 	"time"
+
+	"earshot"
+	"earshot/api"
+	"earshot/cluster"
+	"earshot/internal/wait"
 )
 
 // aloneAfter is for how long a daemon must be alone to say so: longer than another takes to start again.

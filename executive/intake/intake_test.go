@@ -7,10 +7,10 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"pgregory.net/rapid"
+
 	"earshot"
 	"earshot/executive/intake"
-
-	"pgregory.net/rapid"
 )
 
 // TestBody: whatever a sense sends, what comes of it fits into the journal, is valid text, and

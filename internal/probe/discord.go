@@ -2,10 +2,10 @@ package probe
 
 import (
 	"context"
-	"earshot"
 	"log/slog"
 	"time"
 
+	"earshot"
 	"earshot/api"
 	"earshot/config"
 	"earshot/internal/discord/gateway"

@@ -2,7 +2,6 @@ package probe
 
 import (
 	"context"
-	"earshot"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -11,6 +10,7 @@ import (
 	"strings"
 	"syscall"
 
+	"earshot"
 	"earshot/api"
 	"earshot/config"
 	"earshot/internal/english"

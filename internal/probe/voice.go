@@ -3,7 +3,6 @@ package probe
 import (
 	"cmp"
 	"context"
-	"earshot"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"earshot"
 	"earshot/api"
 	"earshot/config"
 	"earshot/internal/helper"

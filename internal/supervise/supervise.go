@@ -9,7 +9,6 @@ package supervise
 
 import (
 	"context"
-	"earshot/internal/wait"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -17,6 +16,7 @@ import (
 	"time"
 
 	"earshot"
+	"earshot/internal/wait"
 )
 
 // The values that a zero Config stands for.

@@ -52,7 +52,7 @@ func (d *Editor) Add(ctx context.Context, tx *sql.Tx, e earshot.Event) (earshot.
 	}
 	if e.ID == "" {
 		e.ID = d.NewID()
-	} else if e.ID <= d.known.highest {
+	} else if e.ID <= d.known.highest && !d.known.unused[e.ID] {
 		if old, err := Find(ctx, tx, e); err == nil || !errors.Is(err, sql.ErrNoRows) {
 			return old, false, err
 		}
@@ -115,6 +115,7 @@ type known struct {
 	last    int64                    // the highest sequence
 	highest earshot.EventID          // the highest ID; a higher one is new
 	whole   map[earshot.EventID]bool // some that are not erased
+	unused  map[earshot.EventID]bool // some that no event has
 }
 
 // read reads it, unless it is known.
@@ -135,13 +136,29 @@ func (k *known) add(e earshot.Event) {
 	if _, gone := e.Body.(earshot.Tombstone); !gone {
 		k.whole[e.ID] = true
 	}
+	delete(k.unused, e.ID)
 	k.last, k.highest = e.Sequence, max(k.highest, e.ID)
 }
 
-// Read reads again what is known of the journal, since somebody else may have changed it.
-func (d *Editor) Read(ctx context.Context, tx *sql.Tx) error {
-	d.known.valid = false
-	return d.known.read(ctx, tx)
+// Read reads again what is known of the journal, since another daemon may have changed it on the server, and
+// whether it has any of some events that are about to be added: IDs that several daemons make do not rise, and
+// to ask for each would take a round trip for which all daemons wait.
+func (d *Editor) Read(ctx context.Context, tx *sql.Tx, events []earshot.Event) error {
+	k := known{valid: true, whole: make(map[earshot.EventID]bool), unused: make(map[earshot.EventID]bool)}
+	ids, taken := make([]earshot.EventID, len(events)), false
+	for i, e := range events {
+		ids[i] = e.ID
+	}
+	err := tx.QueryRowContext(ctx, `SELECT coalesce(max(sequence), 0), coalesce((SELECT max(id) FROM journal), ''),
+		EXISTS (SELECT 1 FROM journal WHERE id = ANY (ARRAY(SELECT value FROM json_each(?)))) FROM journal`, journal.JSON(ids)).Scan(&k.last, &k.highest, &taken)
+	if err != nil {
+		return err
+	}
+	for _, id := range ids {
+		k.unused[id] = !taken
+	}
+	d.known = k
+	return nil
 }
 
 // Forget has the editor read again what it knows of the journal: after a step that was undone, or

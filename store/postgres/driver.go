@@ -34,7 +34,7 @@ const (
 
 	// maxTranslations is how many translations a connection keeps. The store has fewer statements that do
 	// not depend on what is asked.
-	maxTranslations = 512
+	maxTranslations = 1024
 )
 
 //go:embed dialect.sql
