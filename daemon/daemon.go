@@ -91,6 +91,7 @@ type Daemon struct {
 	costs  health.Costs  // of the models
 	eraser *erase.Eraser // erases what is to be forgotten
 	forget erase.Command // has it forget what people name
+	peers  *erase.Peers  // which forget the same; nil if it is alone
 	memory *memory.Index // what the agents remember
 	tasks  *task.Runner  // what agents do beside the talk
 
@@ -205,6 +206,10 @@ func (d *Daemon) openJournal(ctx context.Context, c store.Config) (err error) {
 	}
 	d.bus = buslink.New(d.log, d.countDrops("satellites"), d.options.bus)
 	d.show(d.sections.Install(ctx, &section.Section{Name: busSection, Outlasts: true, Build: func(context.Context) section.Build { return d.bus.Build(d.Config()) }}))
+	if d.cluster != nil {
+		d.peers = erase.NewPeers(d.eraser, d.bus, d.Config().Cluster.Name, d.cluster.Names, d.store.CatchUp)
+		d.eraser.Tell = d.peers.Tell
+	}
 	d.openSatellites()
 	all, err := d.openRooms(ctx)
 	if err != nil {

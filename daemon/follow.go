@@ -64,23 +64,22 @@ func (d *Daemon) followOthers(ctx context.Context) {
 		default:
 		}
 	}
-	gone := erasureQueue{wake: make(chan struct{}, 1)}
 	reloading.Go(func() { d.reloadPeople(ctx, named) })
-	reloading.Go(func() { d.hearErased(ctx) })
-	reloading.Go(func() { gone.run(ctx, d, reload) })
+	reloading.Go(func() { d.peers.Hear(ctx) })
+	reloading.Go(func() { d.peers.Run(ctx, reload) })
 	d.store.Follow(ctx, func(events []earshot.Event) {
-		if d.take(events, &gone) {
+		if d.take(events) {
 			reload()
 		}
-	}, gone.add)
+	}, d.peers.Add)
 }
 
 // followed are the kinds of events of other daemons that matter here.
 var followed = []earshot.Kind{earshot.KindActor, earshot.KindAgent, earshot.KindWithdrawal, earshot.KindTask, earshot.KindStep, earshot.KindSchedule}
 
 // take takes in events that another daemon has put on record, and reports whether agents have got other
-// names. What they took back is added to gone.
-func (d *Daemon) take(events []earshot.Event, gone *erasureQueue) (named bool) {
+// names. What they took back is forgotten here.
+func (d *Daemon) take(events []earshot.Event) (named bool) {
 	for _, e := range events {
 		switch b := e.Body.(type) {
 		case earshot.Actor:
@@ -88,7 +87,7 @@ func (d *Daemon) take(events []earshot.Event, gone *erasureQueue) (named bool) {
 		case earshot.Agent:
 			named = d.agents.Take(b) || named
 		case earshot.Withdrawal:
-			gone.add(append([]earshot.EventID{b.Of}, b.With...))
+			d.peers.Add(append([]earshot.EventID{b.Of}, b.With...))
 		case earshot.Task, earshot.Step:
 			d.tasks.Wake()
 		case earshot.Schedule:

@@ -47,9 +47,6 @@ func (d *Daemon) openEraser() {
 		ForgetName: d.options.ForgetName, OnDiscord: access.IsChannel,
 	}
 	d.forget.Eraser = d.eraser
-	if d.Config().Cluster.Name != "" {
-		d.eraser.Tell = d.tellErased
-	}
 }
 
 // erasable returns the rooms in the form that the eraser uses, once those are among them that are beginning:

@@ -122,6 +122,14 @@ func (m *Membership) Run(ctx context.Context, link *buslink.Link) {
 	})
 }
 
+// Names returns the names of the daemons that are present.
+func (m *Membership) Names() (names []string) {
+	for _, is := range m.Members() {
+		names = append(names, is.Name())
+	}
+	return names
+}
+
 // Present returns how many daemons there are, this one among them; 0 before that is known.
 func (m *Membership) Present() int { return int(m.present.Load()) }
 
