@@ -101,16 +101,29 @@ type reloads struct {
 // errNoFile says that an embedded daemon has no configuration file that could change.
 var errNoFile = errors.New("this earshot was started without a configuration file, so there is nothing to reload")
 
+// loadConfig reads the configuration, and reloadConfig has it followed.
+func (d *Daemon) loadConfig() (*config.Config, error) {
+	if d.options.Load == nil {
+		return nil, errNoFile
+	}
+	return d.options.Load()
+}
+
+func (d *Daemon) reloadConfig(ctx context.Context) error {
+	_, err := d.Reload(ctx)
+	return err
+}
+
 // reload reads the configuration again. If anything is wrong with it, nothing changes. If somebody
 // asked, they are told by the result; otherwise the operators get a notice.
 func (d *Daemon) reload(ctx context.Context, asked bool) (api.ReloadResult, error) {
 	r := &d.reloads
-	if d.options.Load == nil {
-		return api.ReloadResult{}, errNoFile
-	}
 	r.one.Lock()
 	defer r.one.Unlock()
-	next, err := d.options.Load()
+	next, err := d.loadConfig()
+	if errors.Is(err, errNoFile) {
+		return api.ReloadResult{}, err
+	}
 	if err == nil && next.Store.Directory == "" {
 		config.Place(next)
 	}

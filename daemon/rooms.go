@@ -13,6 +13,7 @@ import (
 	"earshot"
 	"earshot/config"
 	"earshot/daemon/access"
+	"earshot/daemon/engines"
 	"earshot/daemon/roomset"
 	"earshot/executive"
 	"earshot/executive/command"
@@ -251,7 +252,7 @@ func (d *Daemon) notifyElsewhere(from executive.Room, who earshot.ParticipantID,
 
 // commandsIn returns the commands that a room has besides its own.
 func (d *Daemon) commandsIn(is executive.Room) command.Table {
-	kept := slices.Concat(d.forget.Table(is), command.Table{d.remembered().Command(is.ID), d.tasks.Command(is.ID), d.schedules.Command(is.ID)}, d.costTable(), d.modelTable(), d.reloadTable())
+	kept := slices.Concat(d.forget.Table(is), command.Table{d.remembered().Command(is.ID), d.tasks.Command(is.ID), d.schedules.Command(is.ID)}, d.costTable(), engines.Command(d.loadConfig, d.reloadConfig), d.reloadTable())
 	if is.Provider != access.Discord {
 		return kept
 	}

@@ -127,7 +127,7 @@ var may = map[string]string{
 	"daemon/section":                 ". api internal/supervise",
 	"daemon/access":                  ". config executive participants/... server/... store",
 	"daemon/devices":                 ". api bus bus/natsserver bus/stream config daemon/buslink daemon/section internal/audio/... internal/english internal/helper internal/probe internal/sound internal/supervise internal/wait models/... outlets/loudspeaker participants providers providers/microphone satellite/...",
-	"daemon/engines":                 ". internal/supervise llm/...",
+	"daemon/engines":                 ". config executive/command internal/probe internal/supervise llm/... participants",
 	"daemon/erase":                   ". api bus daemon/buslink internal/wait executive executive/command executive/tool/workspace internal/atomicfile internal/english internal/search participants/... server/token speakers store",
 	"cmd/...":                        "./...",
 	"scripts":                        "",

@@ -1,25 +1,24 @@
-package daemon
+package engines
 
 import (
 	"context"
 	"errors"
 	"strings"
 
+	"earshot/config"
 	"earshot/executive/command"
 	"earshot/internal/probe"
 	"earshot/participants"
 )
 
-// modelTable is the command of a room that lists the models, and chooses the one that answers.
-func (d *Daemon) modelTable() command.Table {
+// Command is the command of a room that lists the models, and chooses the one that answers. Load reads the
+// configuration, and reload makes a changed one take effect.
+func Command(load func() (*config.Config, error), reload func(context.Context) error) command.Table {
 	return command.Table{{
 		Group: "For operators of earshot", Name: "model", Args: "[NAME [think]]", Help: "list the models; choose one for talking or thinking", Needs: participants.Operate,
 		Do: func(ctx context.Context, c command.Call) (string, error) {
 			words := strings.Fields(string(c.Args))
-			if d.options.Load == nil {
-				return "", errNoFile
-			}
-			cfg, err := d.options.Load()
+			cfg, err := load()
 			if err != nil {
 				return "", err
 			}
@@ -44,7 +43,7 @@ func (d *Daemon) modelTable() command.Table {
 				err = is.Save()
 			}
 			if err == nil {
-				_, err = d.Reload(ctx)
+				err = reload(ctx)
 			}
 			if err != nil {
 				return "", err
