@@ -210,8 +210,8 @@ func (s *Store) CatchUp(ctx context.Context) error {
 }
 
 // Follow delivers what other daemons add of the kinds [Config.Followed] from when the journal was opened on, in the
-// order of the journal, and the IDs of what they erase, until ctx ends. What was added while the journal was being read anyway
-// may come, too. nil IDs say that something may have been erased unnoticed, while the database was away.
+// order of the journal, and the IDs of what they erase, until ctx ends. What was added while the journal was
+// being read anyway may come, too. nil IDs say that something may have been erased unnoticed, while the database was away.
 // Without other daemons it only waits. It is called once; take and erased are called from one goroutine.
 func (s *Store) Follow(ctx context.Context, take func([]earshot.Event), erased func([]earshot.EventID)) {
 	if s.peers == nil {
@@ -281,7 +281,7 @@ func (s *Store) deliver(ctx context.Context, take func([]earshot.Event)) error {
 	for {
 		var last int64 // what is read is up to there, since most of what happens is of kinds that nobody follows
 		err := s.archive.db().QueryRowContext(ctx, "SELECT coalesce(max(sequence), 0) FROM journal").Scan(&last)
-		if err != nil || last == o.delivered { // which only this goroutine changes
+		if err != nil || last <= o.delivered { // which only this goroutine changes
 			return err
 		}
 		rows, err := journal.Collect(s.archive.db().QueryContext(ctx, "SELECT "+journal.Columns+` FROM journal j
