@@ -133,7 +133,7 @@ figures: ## measure each figure of the bench once, and train the voice prints
 aloud: ## the tests in which people talk, in real time: alone, and one after the other
 	cd cmd/earshot && go test -timeout 40m -run $(ALOUD) # a package that is not named shows what it skips
 
-chaos: ## twenty rounds in which daemons that share rooms are killed, stopped and cut off
+chaos: ## twenty rounds in which daemons that share rooms are killed, stopped, cut off and given wrong clocks
 	cd cmd/earshot && EARSHOT_CHAOS=20 go test -count=1 -timeout 40m -run '^TestChaos$$' .
 
 race: ## all other tests with the race detector, in random order

@@ -99,7 +99,8 @@ func TestStartAhead(t *testing.T) {
 			t.Fatal(err)
 		}
 		var seconds int64
-		if err := c.Wait(); err != nil {
+		var err error
+		if testkit.Finish(t, testkit.Patience, "the end of date", func() { err = c.Wait() }); err != nil {
 			t.Fatalf("%v: %s", err, out.Bytes())
 		}
 		if _, err := fmt.Sscan(out.String(), &seconds); err != nil {
