@@ -1,6 +1,6 @@
 // Package record holds the records of a room itself that the journal has not accepted ([RetryQueue]),
-// and finds in the past what was not finished when the program ended ([LastWords], [CutShort]). It
-// knows neither the journal nor the room.
+// finds in the past what was not finished when the program ended ([LastWords], [CutShort]), and makes and
+// reads receipts of what was heard of that ([Sealer]). It knows neither the journal nor the room.
 package record
 
 import (
