@@ -112,10 +112,14 @@ func (k *capture) read() error {
 	}
 }
 
-// looks is how often to look whether a frame has come that is due.
-const looks = time.Millisecond
+const (
+	// looks is how often to look whether a frame has come that is due, and mostLooks how often it may not
+	// have: then whatever is wrong with the device is left to PortAudio.
+	looks     = time.Millisecond
+	mostLooks = 500
+)
 
-// await waits until the device has a frame, or is closed, or half a second has passed. A call of C that
+// await waits until the device has a frame, or is closed. A call of C that
 // blocks would have Go's scheduler look after it some thousand times a second, which costs more than all
 // that is done with the sound of a silent room.
 func (k *capture) await(wake *time.Timer) {
@@ -125,12 +129,15 @@ func (k *capture) await(wake *time.Timer) {
 		want *= together
 	}
 	k.card.mu.Unlock()
-	for began := time.Now(); time.Since(began) < time.Duration(settling)*audio.Time; {
+	for i := range mostLooks {
 		n, err := k.stream.AvailableToRead()
 		if err != nil || n >= audio.Samples {
 			return
 		}
-		wake.Reset(max(looks, samples(int64(want-n))-2*looks))
+		wake.Reset(looks)
+		if i == 0 {
+			wake.Reset(max(looks, samples(int64(want-n))-2*looks))
+		}
 		select {
 		case <-wake.C:
 		case <-k.stop:

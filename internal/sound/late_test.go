@@ -30,7 +30,7 @@ func TestRealLate(t *testing.T) {
 			t.Parallel()
 			r := newRig(t)
 			words := counted(2 * audio.Rate)
-			heard := r.heard(t, words, func() {
+			heard := r.heard(t, 0, words, func() {
 				if err := tt.stop(r); err != nil {
 					t.Error(err)
 				}
@@ -47,9 +47,21 @@ func TestRealLate(t *testing.T) {
 	}
 }
 
-// heard plays words and returns what is captured of them, from the first sample to the last. In the
-// middle it calls amid.
-func (r *rig) heard(t *testing.T, words []int16, amid func()) (heard []int16) {
+// TestRealCalm: nothing is missing of what begins after seconds in which nothing was heard, when frames
+// are read a few at a time.
+func TestRealCalm(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	words := counted(audio.Rate)
+	same(t, "what was heard", r.heard(t, int(4*time.Second/audio.Time), words, func() {}), words)
+	if n := r.said(); n > 0 {
+		t.Errorf("%d notices, though nothing was lost", n)
+	}
+}
+
+// heard plays words after so many frames of calm, and returns what is captured of them, from the first
+// sample to the last. In the middle it calls amid.
+func (r *rig) heard(t *testing.T, calm int, words []int16, amid func()) (heard []int16) {
 	ctx, stop := context.WithTimeout(t.Context(), soon)
 	defer stop()
 	var player sync.WaitGroup
@@ -67,7 +79,9 @@ func (r *rig) heard(t *testing.T, words []int16, amid func()) (heard []int16) {
 			t.Error(err)
 			break
 		}
-		begin()
+		if calm--; calm < 0 {
+			begin()
+		}
 		silent := len(sounding(f.PCM[:])) == 0
 		if silent && len(heard) >= len(words) {
 			break

@@ -80,19 +80,15 @@ func (c *Client) show(ctx context.Context, number uint64) error {
 		return err
 	}
 	defer conn.Close()
-	var failed error
-	err = helper.Serve(ctx, "camera", conn.Conn, func(ctx context.Context, hub *helper.Server) error {
-		failed = c.relay(ctx, hub, conn.HangUp)
-		if failed == nil || ctx.Err() != nil {
+	return helper.Serve(ctx, "camera", conn.Conn, func(ctx context.Context, hub *helper.Server) error {
+		err := c.relay(ctx, hub, conn.HangUp)
+		if err == nil || ctx.Err() != nil {
 			return nil
 		}
-		f := faultOf(failed)
+		f := faultOf(err)
+		c.change(func() { c.tellDevice(cameraKey, true, f) }) // before the hub knows, and closes it
 		return hub.Send(wire.FaultName, helper.Fault{Text: f.Text, Cure: f.Fix})
 	})
-	if failed != nil {
-		return failed
-	}
-	return err
 }
 
 // relay is one life of earshot-camera. HangUp ends what comes from the hub.

@@ -259,17 +259,26 @@ func TestCameraLost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, stop := watch(t)
 		defer stop()
-		_, close := w.camera(t)
+		c := see.New(see.Config{Dial: w.sat.Camera})
+		over := make(chan earshot.Mode, 1)
+		go func() { // whoever learns that there are no pictures knows already that the satellite is gone
+			c.Run(t.Context())
+			mode, _ := w.sat.CameraMode()
+			over <- mode
+		}()
+		time.Sleep(2 * time.Second)
 		w.wire.pull(true)
+		if mode := testkit.Receive(t, testkit.Patience, "the camera ends", over); mode != earshot.Paused {
+			t.Error("the camera is lost, and its satellite is not")
+		}
 		time.Sleep(10 * time.Second)
 		if mode, _ := w.sat.CameraMode(); mode != earshot.Paused || w.lens.open.Load() != 0 {
 			t.Errorf("it is %s; %d cameras are open", mode, w.lens.open.Load())
 		}
-		close()
 		w.wire.pull(false)
 		time.Sleep(20 * time.Second)
 		seen := w.seen.Load()
-		_, close = w.camera(t)
+		_, close := w.camera(t)
 		if w.seen.Load() == seen {
 			t.Error("nothing is seen after that")
 		}

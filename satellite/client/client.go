@@ -9,7 +9,8 @@
 //
 // What happens when a reader is slow: captured frames wait for the encoder for [sound.Late], packets
 // for the hub for half a minute; then the oldest are dropped and counted. Played sound waits for
-// credit, at the hub.
+// credit, at the hub. Pictures wait for their pace; when the bus takes nothing, the camera is closed, and the
+// hub opens it anew.
 package client
 
 import (

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"time"
 
 	"earshot"
 	"earshot/internal/helper"
@@ -56,7 +57,7 @@ func (c *cameraLink) Run(ctx context.Context, h helper.Handler) (err error) {
 	c.Peer = helper.NewPeer("camera of "+s.cfg.ID, c.conn.Conn, c)
 	select {
 	case <-c.session.joined().Greeted(): // before that, it receives nothing
-	case <-c.session.over:
+	case <-c.session.gone:
 		return errNoCamera
 	case <-ctx.Done():
 		return nil
@@ -74,7 +75,17 @@ func (c *cameraLink) Run(ctx context.Context, h helper.Handler) (err error) {
 		case <-c.over:
 		}
 	})
-	return c.Peer.Run(ctx, h)
+	err = c.Peer.Run(ctx, h)
+	if errors.Is(err, helper.ErrHung) { // the whole machine, perhaps, which is found out at about the same time
+		late := time.NewTimer(satellite.Silence)
+		defer late.Stop()
+		select {
+		case <-late.C:
+		case <-c.session.gone:
+		case <-ctx.Done():
+		}
+	}
+	return err
 }
 
 // Send implements [helper.Link].
@@ -100,7 +111,7 @@ func (c *cameraLink) Kill() {
 func (c *cameraLink) Wait(context.Context) error {
 	select {
 	case <-c.over:
-	case <-c.session.over:
+	case <-c.session.gone:
 		c.Kill()
 	}
 	return nil

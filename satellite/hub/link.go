@@ -22,6 +22,7 @@ type link struct {
 	satellite *Satellite
 	capture   capture
 	over      chan struct{} // closed when it is to end
+	gone      chan struct{} // closed when the satellite does not count as connected by it any more
 
 	mu      sync.Mutex
 	conn    *satellite.Conn // nil before it has joined
@@ -40,7 +41,7 @@ type link struct {
 }
 
 func newLink(s *Satellite) *link {
-	l := &link{satellite: s, over: make(chan struct{}), asked: make(map[uint32]time.Time), utterances: make(map[uint32]*Utterance)}
+	l := &link{satellite: s, over: make(chan struct{}), gone: make(chan struct{}), asked: make(map[uint32]time.Time), utterances: make(map[uint32]*Utterance)}
 	l.capture.hub = s.hub
 	return l
 }
@@ -166,6 +167,7 @@ func (l *link) Run(ctx context.Context, h helper.Handler) error {
 	l.capture.stop()
 	s.connect(nil, satellite.Join{})
 	l.giveUp()
+	close(l.gone)
 	parts.Wait()
 	if death, ok := errors.AsType[*helper.DeathError](err); ok {
 		return &sessionError{s.cfg.ID, death.Err}
