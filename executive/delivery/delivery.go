@@ -181,10 +181,18 @@ type TurnOutlet struct {
 }
 
 // Fits reports whether everybody around may see what is said.
-func (s *TurnOutlet) Fits() bool { return s.visibility.Allows(s.relay.place().Around()) }
+func (s *TurnOutlet) Fits() bool { return s.visibility.Allows(s.place().Around()) }
 
 // Shut ends the speech here.
-func (s *TurnOutlet) Shut() { s.relay.Do(earshot.Cut) }
+func (s *TurnOutlet) Shut() { s.relay.shut() }
+
+// place returns the outlet at which the speech comes out now.
+func (s *TurnOutlet) place() *Outlet {
+	if p := s.relay.place(); p != nil {
+		return p
+	}
+	return s.Outlet
+}
 
 // Open implements [earshot.Outlet].
 func (s *TurnOutlet) Open(ctx context.Context, o earshot.Opening, heard func(earshot.Heard)) (earshot.Speaking, error) {
@@ -212,7 +220,7 @@ func (s *TurnOutlet) Open(ctx context.Context, o earshot.Opening, heard func(ear
 func (s *Set) BeginTurn(outlets []*Outlet, v earshot.Visibility, heard func()) (of []earshot.Outlet) {
 	var all []*TurnOutlet
 	for _, p := range outlets {
-		t := &TurnOutlet{Outlet: p, visibility: v, heard: heard, relay: relay{at: p}}
+		t := &TurnOutlet{Outlet: p, visibility: v, heard: heard}
 		all, of = append(all, t), append(of, t)
 	}
 	s.mu.Lock()
@@ -237,7 +245,7 @@ func (s *Set) Replace(outlet string, old, now earshot.ParticipantID) (shut []*Tu
 		switch {
 		case t.Fits():
 			elsewhere = true
-		case t.relay.place().Name() == outlet:
+		case t.place().Name() == outlet:
 			shut = append(shut, t)
 		}
 	}

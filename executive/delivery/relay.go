@@ -20,7 +20,7 @@ type relay struct {
 	control sync.Mutex // held while the outlet is told what to do; it may report at the same time
 
 	mu       sync.Mutex
-	at       *Outlet
+	at       *Outlet          // nil before it begins
 	speaking earshot.Speaking // nil while no outlet is open
 	told     earshot.Control
 	leg      int // how often it has moved
@@ -37,7 +37,6 @@ type relay struct {
 	next    int // of them
 }
 
-// place returns the outlet at which the speech comes out now.
 func (r *relay) place() *Outlet {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -49,6 +48,9 @@ func (r *relay) left() []earshot.Delivery {
 	defer r.mu.Unlock()
 	return r.places
 }
+
+// shut ends the speech wherever it is.
+func (r *relay) shut() { r.Do(earshot.Cut) }
 
 // begin opens an outlet for the next leg.
 func (r *relay) begin(p *Outlet) error {

@@ -51,7 +51,7 @@ func (s *Set) Follow(name string) bool {
 	defer s.mu.Unlock()
 	voice := slices.IndexFunc(s.turn, func(t *TurnOutlet) bool { return t.Audible() })
 	to := slices.IndexFunc(s.all, func(p *Outlet) bool { return p.Audible() && p.Name() == name })
-	if voice < 0 || to < 0 || s.turn[voice].relay.place() == s.all[to] || !s.turn[voice].visibility.Allows(s.all[to].Around()) {
+	if voice < 0 || to < 0 || s.turn[voice].place() == s.all[to] || !s.turn[voice].visibility.Allows(s.all[to].Around()) {
 		return false
 	}
 	t, p := s.turn[voice], s.all[to]
@@ -77,7 +77,7 @@ func (s *Set) Places(heard []earshot.Delivery) []earshot.Delivery {
 	all := slices.Clone(heard)
 	for i, t := range turn {
 		if left := t.relay.left(); len(left) > 0 && i < len(all) {
-			all[i].Outlet = t.relay.place().Name()
+			all[i].Outlet = t.place().Name()
 			all = append(all, left...)
 		}
 	}
