@@ -83,30 +83,26 @@ func (f *Files) sync(ctx context.Context, name string) error {
 	if len(here) > maxFile {
 		return fmt.Errorf("it has more than %d bytes", maxFile)
 	}
-	var version int64
-	switch err = f.DB.QueryRowContext(ctx, "SELECT version FROM shared_files WHERE name = ?", name).Scan(&version); {
-	case errors.Is(err, sql.ErrNoRows):
-		if !changed {
-			return nil
-		}
-	case err != nil:
-		return err
-	case version == had.version && !changed && !missing:
-		return nil
+	if missing {
+		had.version = 0 // and its content is wanted
 	}
-	if changed && version == had.version {
+	var version int64
+	var there []byte // nil if it is that of the version known here
+	err = f.DB.QueryRowContext(ctx, "SELECT version, CASE WHEN version <> ? THEN content END FROM shared_files WHERE name = ?", had.version, name).Scan(&version, &there)
+	switch {
+	case err != nil && !errors.Is(err, sql.ErrNoRows):
+		return err
+	case version == had.version && !changed:
+		return nil
+	case version == had.version:
 		err := f.DB.QueryRowContext(ctx, `INSERT INTO shared_files AS f (name, version, content) VALUES (?, 1, ?)
 			ON CONFLICT (name) DO UPDATE SET version = f.version + 1, content = excluded.content WHERE f.version = ? RETURNING version`,
 			name, here, had.version).Scan(&version)
-		if !errors.Is(err, sql.ErrNoRows) {
-			if err == nil {
-				f.known[name] = fileVersion{version, sum}
-			}
-			return err
+		if err == nil {
+			f.known[name] = fileVersion{version, sum}
+		} else if errors.Is(err, sql.ErrNoRows) { // another member was first, as the next time shows
+			err = nil
 		}
-	}
-	var there []byte // another member was first
-	if err := f.DB.QueryRowContext(ctx, "SELECT version, content FROM shared_files WHERE name = ?", name).Scan(&version, &there); err != nil {
 		return err
 	}
 	if !bytes.Equal(there, here) {

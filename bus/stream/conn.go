@@ -13,46 +13,46 @@ import (
 	"earshot/bus"
 )
 
-// A conn is an end of a connection. It implements [net.Conn] by two pipes, one for each direction. Deadlines
-// and what may be called at once are theirs.
+// A conn is an end of a connection. It implements [net.Conn]. What comes goes to the reader through a pipe,
+// whose deadlines are those of reading; what is written is published at once, if the peer has room for it.
 type conn struct {
-	bus        bus.Bus
-	from, to   string        // the subjects
-	ignored    *atomic.Int64 // messages
-	in, out    net.Conn      // where it is read and written
-	toReader   net.Conn      // the other end of in
-	fromWriter net.Conn      // the other end of out
-	waits      chan []byte   // what came and nobody has read; closed when nothing more comes
-	over       chan struct{} // closed with err
-	sending    sync.WaitGroup
-	running    sync.WaitGroup
+	bus      bus.Bus
+	from, to string        // the subjects
+	ignored  *atomic.Int64 // messages
+	in       net.Conn      // the reader's end of the pipe
+	toReader net.Conn      // its other end
+	waits    chan []byte   // what came and is not in the pipe yet; closed when nothing more comes
+	over     chan struct{} // closed with err
+	running  sync.WaitGroup
+	writing  sync.Mutex  // held while something is written
+	late     *time.Timer // for expires
 
 	mu      sync.Mutex
-	changed *sync.Cond // err, closing or acked
+	changed *sync.Cond // what await looks at
 	err     error      // why it is over
-	closing bool
-	quiet   int // ticks since something came
+	quiet   int        // ticks since something came
 
 	next  uint64 // the number of the message that comes next
 	ended bool   // waits is closed
 	read  uint64 // messages of data
 
-	number uint64 // of the message that goes next
-	sent   uint64 // messages of data
-	acked  uint64 // of these, what the peer has read
+	number  uint64    // of the message that goes next
+	sent    uint64    // messages of data
+	acked   uint64    // of these, what the peer has read
+	shut    bool      // nothing more is written
+	expires time.Time // when nobody waits to write any more; zero is never
 }
 
 func newConn(b bus.Bus, from, to string, ignored *atomic.Int64) *conn {
 	c := &conn{bus: b, from: from, to: to, ignored: ignored, waits: make(chan []byte, window), over: make(chan struct{})}
-	c.changed = sync.NewCond(&c.mu)
 	c.in, c.toReader = net.Pipe()
-	c.out, c.fromWriter = net.Pipe()
+	c.changed = sync.NewCond(&c.mu)
+	c.late = time.AfterFunc(0, c.changed.Broadcast)
 	return c
 }
 
 // start starts what a connection does by itself. When it is over, it stops the subscription and calls left.
 func (c *conn) start(stop, left func()) {
-	c.sending.Go(c.send)
 	c.running.Go(c.deliver)
 	c.running.Go(func() {
 		defer left()
@@ -137,31 +137,6 @@ func (c *conn) deliver() {
 	}
 }
 
-// send sends what is written, each time when the peer has room for it.
-func (c *conn) send() {
-	data := make([]byte, mostData)
-	for c.mayWrite() {
-		n, err := c.fromWriter.Read(data)
-		if err != nil {
-			break
-		}
-		if n > 0 {
-			c.offer(kindData, data[:n])
-		}
-	}
-	c.offer(kindEnd, nil)
-}
-
-// mayWrite waits until the peer has room, and reports whether more may be written.
-func (c *conn) mayWrite() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for c.sent-c.acked >= window && !c.closing && c.err == nil {
-		c.changed.Wait()
-	}
-	return c.sent-c.acked < window && c.err == nil
-}
-
 // offer publishes a message as soon as the bus takes it.
 func (c *conn) offer(k kind, data []byte) {
 	for {
@@ -213,7 +188,6 @@ func (c *conn) finish(err error) {
 	close(c.over)
 	c.changed.Broadcast()
 	c.end()
-	c.fromWriter.Close()
 	if !errors.Is(err, errPeer) {
 		c.toReader.Close()
 	}
@@ -230,48 +204,77 @@ func (c *conn) end() {
 // Read implements [net.Conn].
 func (c *conn) Read(p []byte) (int, error) {
 	n, err := c.in.Read(p)
-	return n, c.explain("read", err)
-}
-
-// Write implements [net.Conn]. It waits while the peer does not read.
-func (c *conn) Write(p []byte) (int, error) {
-	n, err := c.out.Write(p)
-	return n, c.explain("write", err)
-}
-
-// explain returns an error of a pipe as those of package net are: why the pipe is closed.
-func (c *conn) explain(op string, err error) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch {
-	case err == nil || errors.Is(err, os.ErrDeadlineExceeded):
-		return err
-	case err == io.EOF && (c.err == nil || errors.Is(c.err, errPeer)):
-		return io.EOF
-	case c.closing || c.err == nil:
-		err = net.ErrClosed
-	default:
-		err = c.err
+	case err == io.ErrClosedPipe:
+		err = c.fault("read", net.ErrClosed)
+	case err == io.EOF && c.err != nil && !errors.Is(c.err, errPeer):
+		err = c.fault("read", c.err)
 	}
+	return n, err
+}
+
+// Write implements [net.Conn]. It waits while the peer does not read.
+func (c *conn) Write(p []byte) (n int, err error) {
+	c.writing.Lock()
+	defer c.writing.Unlock()
+	for n < len(p) {
+		if err := c.await(); err != nil {
+			return n, c.fault("write", err)
+		}
+		part := p[n:min(len(p), n+mostData)]
+		c.offer(kindData, part)
+		n += len(part)
+	}
+	return n, nil
+}
+
+// await waits until the peer has room for more, or returns why nothing can be written.
+func (c *conn) await() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for {
+		switch {
+		case c.err != nil:
+			return c.err
+		case c.shut:
+			return net.ErrClosed
+		case !c.expires.IsZero() && time.Until(c.expires) <= 0:
+			return os.ErrDeadlineExceeded
+		case c.sent-c.acked < window:
+			return nil
+		}
+		c.changed.Wait()
+	}
+}
+
+// fault returns an error as those of package net are.
+func (c *conn) fault(op string, err error) error {
 	return &net.OpError{Op: op, Net: "bus", Source: addr(c.from), Addr: addr(c.to), Err: err}
 }
 
 // CloseWrite says that nothing more will be written. The peer reads what was, and then the end.
-func (c *conn) CloseWrite() error { return c.out.Close() }
+func (c *conn) CloseWrite() error {
+	c.mu.Lock()
+	c.shut = true
+	c.changed.Broadcast()
+	c.mu.Unlock()
+	c.writing.Lock() // until whoever writes has noticed
+	defer c.writing.Unlock()
+	c.offer(kindEnd, nil)
+	return nil
+}
 
 // Close implements [net.Conn]. Whoever reads or writes gets an error. The peer reads what was written.
 func (c *conn) Close() error {
-	c.mu.Lock()
-	c.closing = true
-	c.changed.Broadcast()
-	c.mu.Unlock()
 	c.in.Close()
-	c.out.Close()
-	c.sending.Wait()
+	_ = c.CloseWrite() // which has no error
 	c.offer(kindClose, nil)
 	c.mu.Lock()
 	c.finish(net.ErrClosed)
 	c.mu.Unlock()
+	c.late.Stop()
 	c.running.Wait()
 	return nil
 }
@@ -284,11 +287,17 @@ func (c *conn) RemoteAddr() net.Addr { return addr(c.to) }
 
 // SetDeadline implements [net.Conn].
 func (c *conn) SetDeadline(t time.Time) error {
-	return errors.Join(c.in.SetDeadline(t), c.out.SetDeadline(t))
+	return errors.Join(c.SetReadDeadline(t), c.SetWriteDeadline(t))
 }
 
 // SetReadDeadline implements [net.Conn].
 func (c *conn) SetReadDeadline(t time.Time) error { return c.in.SetReadDeadline(t) }
 
 // SetWriteDeadline implements [net.Conn].
-func (c *conn) SetWriteDeadline(t time.Time) error { return c.out.SetWriteDeadline(t) }
+func (c *conn) SetWriteDeadline(t time.Time) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.expires = t
+	c.late.Reset(time.Until(t))
+	return nil
+}

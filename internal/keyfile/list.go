@@ -118,6 +118,17 @@ func (l List[T]) Change(to func([]T) ([]T, error)) error {
 	return nil
 }
 
+// Remove removes the entry with a name, or returns none.
+func (l List[T]) Remove(name string, none error) error {
+	return l.Change(func(all []T) ([]T, error) {
+		rest := slices.DeleteFunc(all, func(e T) bool { return l.Keys(e)[0] == name })
+		if len(rest) == len(all) {
+			return nil, none
+		}
+		return rest, nil
+	})
+}
+
 // Still returns a copy of the file without the entries by which nobody is let in here any more, and how
 // many it left out: what was removed must not be valid again through an older copy. Without a file
 // nothing was removed, and the copy is returned whole.

@@ -101,15 +101,7 @@ func (r *Registry) Pair(id string, room earshot.RoomID) (Satellite, field.Secret
 }
 
 // Remove removes a satellite, or returns [ErrNone].
-func (r *Registry) Remove(id string) error {
-	return r.list.Change(func(all []Satellite) ([]Satellite, error) {
-		rest := slices.DeleteFunc(all, func(s Satellite) bool { return s.ID == id })
-		if len(rest) == len(all) {
-			return nil, ErrNone
-		}
-		return rest, nil
-	})
-}
+func (r *Registry) Remove(id string) error { return r.list.Remove(id, ErrNone) }
 
 // Still returns an older copy of the file without the satellites that are not paired here any more; see
 // [keyfile.List.Still].

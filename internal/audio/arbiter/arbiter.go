@@ -19,6 +19,7 @@
 package arbiter
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"sync"
@@ -221,7 +222,7 @@ func (a *Arbiter) decide() {
 			continue
 		}
 		s.state, s.until = copied, always
-		if best == nil || a.better(s, best) {
+		if best == nil || cmp.Or(cmp.Compare(a.worth(s), a.worth(best)), best.onset.Compare(s.onset)) > 0 {
 			best = s
 		}
 	}
@@ -229,14 +230,6 @@ func (a *Arbiter) decide() {
 		best.state, best.until = leader, time.Time{}
 	}
 	a.decides = time.Time{}
-}
-
-// better reports whether s is better than another rival, which comes before it.
-func (a *Arbiter) better(s, other *Source) bool {
-	if x, y := a.worth(s), a.worth(other); x != y {
-		return x > y
-	}
-	return s.onset.Before(other.onset)
 }
 
 // worth returns the quality of a rival in dB, with the advantage of who led last.
