@@ -107,6 +107,8 @@ func (c *Client) closeMicrophone() {
 // refuse closes the microphone, drops what waits to be sent, and tells the hub why.
 func (c *Client) refuse(why sound.Fault) {
 	c.box.remove(len(c.box.packets))
+	clear(c.said) // which nobody is to hear any more
+	c.said = c.said[:0]
 	if c.mic != nil && c.heard.hub != 0 {
 		c.say(sound.SayLost, sound.Lost{Number: c.heard.hub, Fault: why})
 	}

@@ -6,8 +6,9 @@
 // are made of them have times of the hub's own clock, as far as those can be true.
 //
 // What happens when a reader is slow: packets wait on the bus while frames are handed on in time,
-// and the session ends when too many wait. What the decoder cannot take in two seconds, or one while it starts, is dropped,
-// and the next frame says how many are missing.
+// and the session ends when too many wait. What the decoder cannot take in two seconds, or one while it
+// starts, is dropped, and the next frame says how many are missing. The sound of an utterance that a
+// satellite recognises is kept until its words have come, half a minute at most.
 package hub
 
 import (

@@ -124,6 +124,7 @@ func (u *Utterance) fallBack() bool {
 }
 
 func (u *Utterance) leave() {
+	clear(u.frames) // what was said
 	u.over, u.frames = true, nil
 	u.link.mu.Lock()
 	defer u.link.mu.Unlock()
