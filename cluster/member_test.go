@@ -105,7 +105,7 @@ func (b *table) perform(text string, args []driver.NamedValue) (found [][]driver
 	case strings.HasPrefix(text, "SELECT owner"):
 		r := b.rows[arg(0).(string)]
 		return [][]driver.Value{{r.owner, max(0, r.until.Sub(b.now()).Microseconds())}}
-	case strings.HasPrefix(text, "UPDATE room_leases AS l"):
+	case strings.HasPrefix(text, "WITH renewed AS (UPDATE room_leases"):
 		var keys []struct {
 			Room  string
 			Fence int64
@@ -116,8 +116,11 @@ func (b *table) perform(text string, args []driver.NamedValue) (found [][]driver
 		for _, k := range keys {
 			if r := b.rows[k.Room]; r.fence == k.Fence && r.owner == arg(2) {
 				b.rows[k.Room] = row{r.owner, r.fence, end(0)}
-				found = append(found, []driver.Value{k.Room})
+				found = append(found, []driver.Value{b.now().UnixMilli(), k.Room})
 			}
+		}
+		if len(found) == 0 {
+			found = [][]driver.Value{{b.now().UnixMilli(), ""}}
 		}
 	case strings.HasPrefix(text, "UPDATE"):
 		if r := b.rows[arg(2).(string)]; r.owner == arg(3) && r.fence == arg(4) {
