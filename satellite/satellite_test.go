@@ -26,7 +26,10 @@ func TestRights(t *testing.T) {
 			if err := bus.CheckSubject(p, true); err != nil {
 				t.Errorf("%s: %v", p, err)
 			}
-			for _, s := range []string{"join", "up.control", "up.sound", "down.control", "down.sound", "console", "console.A.up", "console.A.down"} {
+			for _, s := range []string{
+				"join", "up.control", "up.sound", "down.control", "down.sound", "console", "console.A.up", "console.A.down",
+				"up.camera.control", "up.camera.sound", "down.camera.control", "down.camera.sound",
+			} {
 				if bus.Matches(p, other+s) {
 					t.Errorf("%s lets it reach %s%s", p, other, s)
 				}
