@@ -64,43 +64,62 @@ type Daemon struct {
 	rooms   roomset.Set[*room.Room] // all that run here, with the desk
 	cluster *clusterMember          // nil if it is alone
 	id      func() earshot.EventID
-	gate    access.Gate
 
+	people *participants.Registry
+	gate   access.Gate
 	agents *agents.Directory        // of all agents
 	voices *admin.Voices            // of all voices
 	owner  participants.Participant // the owner of the account that runs it
-
-	people *participants.Registry
-
-	discordBot atomic.Pointer[bot.Bot] // on Discord; nil without one
-	cameras    cameras.Set             // of this machine
-	devices    *devices.Devices        // which hear and speak here
-	satellites *devices.Satellites     // of other machines
-	bus        *buslink.Link           // to them, and to other daemons
 
 	server *server.Server // serves other processes
 	port   *server.Port   // where they connect besides the socket
 
 	sections section.Runner // of what runs beside the rooms
 	reloads  reloads
+	health   health.Parts // of its parts
+	counts   *metrics.Metrics
+	costs    health.Costs // of the models
 
-	beginning sync.RWMutex // held for reading from when a room reads what is on record until it is one of rooms
+	peripherals
+	forgetting
+	background
+	openings
+	notices
+}
 
-	health health.Parts // of its parts
-	counts *metrics.Metrics
-	costs  health.Costs  // of the models
+// peripherals are the senses and outlets of a daemon, and the bus that leads to some of them.
+type peripherals struct {
+	discordBot atomic.Pointer[bot.Bot] // on Discord; nil without one
+	cameras    cameras.Set             // of this machine, and of satellites
+	devices    *devices.Devices        // which hear and speak here
+	satellites *devices.Satellites     // the devices of other machines
+	bus        *buslink.Link           // to them, and to other daemons
+}
+
+// forgetting is what erases.
+type forgetting struct {
 	eraser *erase.Eraser // erases what is to be forgotten
 	forget erase.Command // has it forget what people name
 	peers  *erase.Peers  // which forget the same; nil if it is alone
-	memory *memory.Index // what the agents remember
-	tasks  *task.Runner  // what agents do beside the talk
+}
 
+// background is what goes on beside the talk.
+type background struct {
+	memory    *memory.Index    // what the agents remember
+	tasks     *task.Runner     // what agents do
 	schedules *schedule.Runner // what is done by the clock
+}
 
-	opening sync.Mutex // held while a room is opened or closed
-	crowded bool       // the last room could not be opened; guarded by opening
+// openings guard how rooms begin.
+type openings struct {
+	beginning sync.RWMutex // held for reading from when a room reads what is on record until it is one of rooms
+	opening   sync.Mutex   // held while the room of a channel is opened or closed
+	crowded   bool         // the last one could not be opened; guarded by opening
+}
 
-	mu     sync.Mutex
+// notices are what people are told before there is a desk, and when it opens.
+type notices struct {
+	mu     sync.Mutex // also guards desk while it is opened
 	works  []string
 	early  []earshot.Notice // reported before the desk was opened
 	screen []earshot.Notice // shown on the opening screen
@@ -156,7 +175,7 @@ func Open(ctx context.Context, cfg *config.Config, o Options) (*Daemon, error) {
 	if cfg.Store.Directory == "" { // other unset paths have their usual places, too
 		config.Place(cfg)
 	}
-	d := &Daemon{log: log, id: store.NewIDs(), options: o, memory: memory.NewIndex()}
+	d := &Daemon{log: log, id: store.NewIDs(), options: o, background: background{memory: memory.NewIndex()}}
 	d.costs.PowerSupplies = o.PowerSupplies
 	d.current.Store(cfg)
 	d.measure(cfg)

@@ -101,17 +101,12 @@ type reloads struct {
 // errNoFile says that an embedded daemon has no configuration file that could change.
 var errNoFile = errors.New("this earshot was started without a configuration file, so there is nothing to reload")
 
-// loadConfig reads the configuration, and reloadConfig has it followed.
+// loadConfig reads the configuration.
 func (d *Daemon) loadConfig() (*config.Config, error) {
 	if d.options.Load == nil {
 		return nil, errNoFile
 	}
 	return d.options.Load()
-}
-
-func (d *Daemon) reloadConfig(ctx context.Context) error {
-	_, err := d.Reload(ctx)
-	return err
 }
 
 // reload reads the configuration again. If anything is wrong with it, nothing changes. If somebody

@@ -127,7 +127,7 @@ func (d *Daemon) newRoomEntry(ctx context.Context, is executive.Room, journal ro
 		Lasts:    is.Provider == access.Discord,
 		Commands: d.commandsIn(is),
 		Decided:  func(a earshot.Audience) explain.Journal { return d.store.For(a) },
-		Reader:   newReader, Now: time.Now, NewID: d.id, Log: d.log.With("room", is.ID),
+		Reader:   tts.NewReader, Now: time.Now, NewID: d.id, Log: d.log.With("room", is.ID),
 	})}, nil
 }
 
@@ -252,7 +252,7 @@ func (d *Daemon) notifyElsewhere(from executive.Room, who earshot.ParticipantID,
 
 // commandsIn returns the commands that a room has besides its own.
 func (d *Daemon) commandsIn(is executive.Room) command.Table {
-	kept := slices.Concat(d.forget.Table(is), command.Table{d.remembered().Command(is.ID), d.tasks.Command(is.ID), d.schedules.Command(is.ID)}, d.costTable(), engines.Command(d.loadConfig, d.reloadConfig), d.reloadTable())
+	kept := slices.Concat(d.forget.Table(is), command.Table{d.remembered().Command(is.ID), d.tasks.Command(is.ID), d.schedules.Command(is.ID)}, d.costTable(), engines.Command(d.loadConfig, func(ctx context.Context) error { _, err := d.Reload(ctx); return err }), d.reloadTable())
 	if is.Provider != access.Discord {
 		return kept
 	}
@@ -267,18 +267,4 @@ func (d *Daemon) Admit(ctx context.Context, e earshot.Event) error {
 		return d.noRoom(e.Room)
 	}
 	return moved(r.Room.Admit(ctx, e))
-}
-
-// newReader returns how a voice reads out the clauses of one speech. Even what it does not say has
-// a mark.
-func newReader() func(earshot.Clause) earshot.Clause {
-	var r tts.Reader
-	return func(c earshot.Clause) earshot.Clause {
-		s := r.Next(string(c.Text))
-		c.Spoken, c.Marks = earshot.Text(s.Spoken), s.Marks
-		if len(c.Marks) == 0 {
-			c.Marks = []earshot.Mark{{}}
-		}
-		return c
-	}
 }

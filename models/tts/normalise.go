@@ -51,6 +51,20 @@ type Reader struct {
 	left   leftover // the last thing said, if it announces an omission
 }
 
+// NewReader returns what adds to the clauses of one speech how a voice reads them out. Even what it does not
+// say has a mark.
+func NewReader() func(earshot.Clause) earshot.Clause {
+	var r Reader
+	return func(c earshot.Clause) earshot.Clause {
+		s := r.Next(string(c.Text))
+		c.Spoken, c.Marks = earshot.Text(s.Spoken), s.Marks
+		if len(c.Marks) == 0 {
+			c.Marks = []earshot.Mark{{}}
+		}
+		return c
+	}
+}
+
 // Next returns how a voice says text, which follows what the reader was given
 // before.
 func (r *Reader) Next(text string) Speech {
