@@ -44,9 +44,14 @@ func TestClusterEavesdropper(t *testing.T) {
 	}
 	stranger, _ := natstest.NewKey(t)
 	for _, seed := range []field.Secret{stranger, ""} {
-		if _, err := connect(0, seed); !errors.Is(err, bus.ErrRefused) {
-			t.Errorf("who is not paired connects: %v", err)
-		}
+		testkit.Await(t, testkit.Patience, "who is not paired is refused", func() bool { // once the server is there
+			conn, err := connect(0, seed)
+			if err == nil {
+				conn.Close()
+				t.Fatal("who is not paired connects")
+			}
+			return errors.Is(err, bus.ErrRefused)
+		})
 	}
 
 	var mu sync.Mutex
