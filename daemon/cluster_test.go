@@ -31,6 +31,7 @@ import (
 	"earshot/llm"
 	"earshot/participants"
 	srv "earshot/server"
+	"earshot/server/socket"
 )
 
 // A relay is one daemon's way to the database. It can be cut.
@@ -193,7 +194,7 @@ func (h *sharedHouse) join(name string) *sharer {
 		return nil
 	}}}}})
 	s.socket = filepath.Join(s.relay.dir, "api", "socket")
-	clients, err := srv.Listen(s.socket)
+	clients, err := socket.Listen(s.socket)
 	if err != nil {
 		h.t.Fatal(err)
 	}

@@ -11,6 +11,7 @@ import (
 	"earshot/daemon/access"
 	"earshot/daemon/devices"
 	"earshot/daemon/erase"
+	"earshot/executive/record"
 	"earshot/internal/discord/bot"
 	"earshot/internal/wait"
 	"earshot/server"
@@ -62,7 +63,7 @@ func (d *Daemon) erasable() (all []erase.Room) {
 
 // erased removes from the files of agents what was made of events that were taken back.
 func (d *Daemon) erased(gone []earshot.EventID) {
-	if _, err := d.eraser.Files.Forget(erase.Among(gone)); err != nil {
+	if _, err := d.eraser.Files.Forget(record.Among(gone)); err != nil {
 		d.log.Warn("files of an agent may still contain something made from a message that was taken back", "err", err)
 	}
 }
@@ -96,6 +97,6 @@ func (d *Daemon) loosenFiles(ctx context.Context) func([]earshot.EventID) error 
 		wait.Until(ctx, devices.LongestSpeech, func() bool {
 			return !slices.ContainsFunc(d.rooms.Now(), func(c roomEntry) bool { return !c.Room.Still() })
 		})
-		return d.eraser.Files.Loosen(erase.Among(ids))
+		return d.eraser.Files.Loosen(record.Among(ids))
 	}
 }

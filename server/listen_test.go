@@ -15,11 +15,12 @@ import (
 	"earshot/server"
 	"earshot/server/attach"
 	"earshot/server/client"
+	"earshot/server/socket"
 )
 
 func TestListenIsForItsUserAlone(t *testing.T) {
-	at := socket(t)
-	l, err := server.Listen(at)
+	at := socketPath(t)
+	l, err := socket.Listen(at)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,16 +34,16 @@ func TestListenIsForItsUserAlone(t *testing.T) {
 }
 
 func TestListenTwice(t *testing.T) {
-	at := socket(t)
-	l, err := server.Listen(at)
+	at := socketPath(t)
+	l, err := socket.Listen(at)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := server.Listen(at); !errors.Is(err, server.ErrRunning) {
+	if _, err := socket.Listen(at); !errors.Is(err, socket.ErrRunning) {
 		t.Errorf("the second one: %v", err)
 	}
 	l.Close()
-	if l, err = server.Listen(at); err != nil {
+	if l, err = socket.Listen(at); err != nil {
 		t.Errorf("after the first has ended: %v", err)
 	}
 	l.Close()
@@ -66,12 +67,12 @@ func abandon(t *testing.T, at string) {
 }
 
 func TestListenAfterADeadDaemon(t *testing.T) {
-	at := socket(t)
+	at := socketPath(t)
 	abandon(t, at)
 	if _, err := (&client.Client{Socket: at}).State(t.Context()); !errors.Is(err, client.ErrNotRunning) {
 		t.Errorf("a client of the dead is told %v", err)
 	}
-	l, err := server.Listen(at)
+	l, err := socket.Listen(at)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,17 +97,17 @@ func TestListenRefuses(t *testing.T) {
 				t.Cleanup(func() { l.Close() })
 			}
 			return err
-		}, server.ErrRunning.Error()},
+		}, socket.ErrRunning.Error()},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			at := socket(t)
+			at := socketPath(t)
 			if err := os.MkdirAll(filepath.Dir(at), 0o700); err != nil {
 				t.Fatal(err)
 			}
 			if err := tt.prepare(at); err != nil {
 				t.Fatal(err)
 			}
-			l, err := server.Listen(at)
+			l, err := socket.Listen(at)
 			if err == nil {
 				l.Close()
 			}
@@ -121,7 +122,7 @@ func TestListenRefuses(t *testing.T) {
 }
 
 func TestNobodyIsRunning(t *testing.T) {
-	c := &client.Client{Socket: socket(t)}
+	c := &client.Client{Socket: socketPath(t)}
 	_, posted := c.Post(t.Context(), "", "x")
 	_, stated := c.State(t.Context())
 	attached := c.Attach(t.Context(), sense(nil), &testkit.Voice{}, new(attach.Names))

@@ -16,6 +16,7 @@ import (
 	"earshot/participants"
 	"earshot/server"
 	"earshot/server/client"
+	"earshot/server/socket"
 )
 
 // probe sends a GET request for a path to a socket, and returns the status and the body.
@@ -134,8 +135,8 @@ func TestDiagnosticsParameters(t *testing.T) {
 // TestUnready: while there is no house yet, clients are told why. Later the house answers at the
 // same socket, even on connections that were made before.
 func TestUnready(t *testing.T) {
-	at := socket(t)
-	l, err := server.Listen(at)
+	at := socketPath(t)
+	l, err := socket.Listen(at)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -162,7 +163,7 @@ func TestUnready(t *testing.T) {
 	if _, err := c.History(t.Context(), nil, 0, 1); !later(err) || !strings.Contains(err.Error(), "42 %") {
 		t.Errorf("history: %v", err)
 	}
-	if _, err := server.Listen(at); !errors.Is(err, server.ErrRunning) {
+	if _, err := socket.Listen(at); !errors.Is(err, socket.ErrRunning) {
 		t.Errorf("another one began: %v", err)
 	}
 	over()

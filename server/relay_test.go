@@ -29,6 +29,7 @@ import (
 	"earshot/server/audit"
 	"earshot/server/client"
 	"earshot/server/reconnect"
+	"earshot/server/socket"
 	"earshot/server/wire"
 )
 
@@ -112,7 +113,7 @@ func serveTwo(t testing.TB) *pairOfServers {
 		}
 		p.houses[self] = h
 		p.at[self] = testSocket(t)
-		l, err := server.Listen(p.at[self])
+		l, err := socket.Listen(p.at[self])
 		if err != nil {
 			t.Fatal(err)
 		}

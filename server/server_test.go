@@ -31,6 +31,7 @@ import (
 	"earshot/server"
 	"earshot/server/attach"
 	"earshot/server/client"
+	"earshot/server/socket"
 	"earshot/server/wire"
 )
 
@@ -276,8 +277,8 @@ func (h *house) all() []earshot.Event {
 	return slices.Clone(h.kept)
 }
 
-// socket returns a path that is short enough for a socket.
-func socket(t *testing.T) string {
+// socketPath returns a path that is short enough for a socket.
+func socketPath(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "es")
 	if err != nil {
@@ -290,8 +291,8 @@ func socket(t *testing.T) string {
 // serve serves h until the end of the test, and fails the test if anything is left then.
 func serve(t *testing.T, h *house) (at string, stop func()) {
 	t.Helper()
-	at = socket(t)
-	l, err := server.Listen(at)
+	at = socketPath(t)
+	l, err := socket.Listen(at)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,7 +2,6 @@ package server
 
 import (
 	"context"
-	"fmt"
 	"net"
 	"net/http"
 	"os"
@@ -11,21 +10,13 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"earshot/api"
+	"earshot/server/socket"
 	"earshot/server/wire"
 )
 
-// ServeUnready answers at l, which [Listen] returned, while the daemon cannot yet: that the
-// process is alive, that it is not ready, and to every other request why not, as something that
-// may work later. When ctx ends it returns, and l is unchanged. It calls why from many goroutines.
-func ServeUnready(ctx context.Context, l net.Listener, why func() api.Obstacle) error {
-	own, ok := l.(*listener)
-	if !ok {
-		return fmt.Errorf("%T is no socket that was listened at", l)
-	}
-	socket, ok := own.Listener.(*net.UnixListener)
-	if !ok {
-		return fmt.Errorf("%T is no socket", own.Listener)
-	}
+// ServeUnready answers at l while the daemon cannot yet: that the process is alive, that it is not
+// ready, and to every other request why not, as something that may work later. When ctx ends it returns, and l is unchanged. It calls why from many goroutines.
+func ServeUnready(ctx context.Context, l *socket.Listener, why func() api.Obstacle) error {
 	all := http.NewServeMux()
 	all.HandleFunc("GET /livez", func(w http.ResponseWriter, r *http.Request) { _ = (*Server)(nil).alive(w, r, guest{}) })
 	all.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
@@ -39,7 +30,7 @@ func ServeUnready(ctx context.Context, l net.Listener, why func() api.Obstacle) 
 	srv.SetKeepAlivesEnabled(false) // a client that asks again should reach the daemon
 	var g errgroup.Group
 	g.Go(func() error {
-		if err := srv.Serve(newDoor(borrowed{socket}, socketRules())); err != http.ErrServerClosed {
+		if err := srv.Serve(newDoor(borrowed{l.UnixListener}, socketRules())); err != http.ErrServerClosed {
 			return err
 		}
 		return nil
@@ -50,7 +41,7 @@ func ServeUnready(ctx context.Context, l net.Listener, why func() api.Obstacle) 
 	_ = srv.Shutdown(last)
 	_ = srv.Close()
 	err := g.Wait()
-	if again := socket.SetDeadline(time.Time{}); err == nil {
+	if again := l.SetDeadline(time.Time{}); err == nil {
 		err = again
 	}
 	return err

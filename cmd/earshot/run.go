@@ -30,6 +30,7 @@ import (
 	"earshot/internal/supervise"
 	"earshot/providers"
 	"earshot/server"
+	"earshot/server/socket"
 	"earshot/store"
 )
 
@@ -43,18 +44,18 @@ type runCommand struct {
 func (r runCommand) Run(a *app) error {
 	cfg, wrong := config.Salvage(a.file)
 	config.Place(cfg)
-	l, err := server.Listen(cfg.Server.Path())
-	if wrong != nil && !errors.Is(err, server.ErrRunning) { // nobody is there whom this terminal could join
+	l, err := socket.Listen(cfg.Server.Path())
+	if wrong != nil && !errors.Is(err, socket.ErrRunning) { // nobody is there whom this terminal could join
 		if err == nil {
 			_ = l.Close()
 		}
 		return wrong
 	}
 	manager := sdnotify.FromEnvironment(os.Getenv)
-	if errors.Is(err, server.ErrRunning) && manager.Asked() {
+	if errors.Is(err, socket.ErrRunning) && manager.Asked() {
 		return fmt.Errorf("%w outside this service; stop it first", err) // nobody sits here who could join it
 	}
-	if errors.Is(err, server.ErrRunning) {
+	if errors.Is(err, socket.ErrRunning) {
 		if cfg, err = a.asking(); err != nil {
 			return err
 		}
@@ -162,7 +163,7 @@ func (a *app) greeted() io.Writer {
 }
 
 // preparation returns who tells how far the journal is; l is the socket at which others ask.
-func (a *app) preparation(l net.Listener, manager sdnotify.Notifier, log *slog.Logger) *progress.Journal {
+func (a *app) preparation(l *socket.Listener, manager sdnotify.Notifier, log *slog.Logger) *progress.Journal {
 	return &progress.Journal{
 		W: a.err, Overwrites: term.IsTerminal(int(a.err.Fd())) && os.Getenv("TERM") != "dumb", Status: manager.Status, Began: time.Now(),
 		Answer: func(ctx context.Context, why func() api.Obstacle) {

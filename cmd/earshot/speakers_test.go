@@ -20,7 +20,7 @@ import (
 	"earshot/daemon/access"
 	"earshot/internal/testkit"
 	"earshot/models/voiceprint"
-	"earshot/server"
+	"earshot/server/socket"
 	"earshot/speakers"
 )
 
@@ -53,7 +53,7 @@ func newChoirmaster(t *testing.T, log *slog.Logger) *choirmaster {
 	if m.d, err = daemon.Open(t.Context(), cfg, daemon.Options{Log: log, Account: account, Name: "zoe"}); err != nil {
 		t.Fatal(err)
 	}
-	l, err := server.Listen(cfg.Server.Path())
+	l, err := socket.Listen(cfg.Server.Path())
 	if err != nil {
 		t.Fatal(err)
 	}

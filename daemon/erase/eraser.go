@@ -20,6 +20,7 @@ import (
 
 	"earshot"
 	"earshot/api"
+	"earshot/executive/record"
 	"earshot/executive/tool/workspace"
 	"earshot/internal/atomicfile"
 	"earshot/participants"
@@ -345,7 +346,7 @@ func (o *Eraser) orphans(ctx context.Context) error {
 	if err != nil || len(gone) == 0 {
 		return err
 	}
-	_, err = o.Files.Forget(Among(gone))
+	_, err = o.Files.Forget(record.Among(gone))
 	return err
 }
 
@@ -367,15 +368,6 @@ func column[T any](ctx context.Context, s *store.Store, query string, args ...an
 		return rows.Err()
 	})
 	return all, err
-}
-
-// Among returns a function that reports whether an event is one of some.
-func Among(ids []earshot.EventID) func(earshot.EventID) bool {
-	is := make(map[earshot.EventID]bool, len(ids))
-	for _, id := range ids {
-		is[id] = true
-	}
-	return func(id earshot.EventID) bool { return is[id] }
 }
 
 // find returns the running room with an ID.

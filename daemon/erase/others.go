@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"earshot"
+	"earshot/executive/record"
 	"earshot/speakers"
 )
 
@@ -38,7 +39,7 @@ func (o *Eraser) Take(ctx context.Context, e Erasure) error {
 		for _, ids := range e.Events {
 			all = append(all, ids...)
 		}
-		_, err := o.Files.Forget(Among(all))
+		_, err := o.Files.Forget(record.Among(all))
 		faults = append(faults, err)
 	}
 	if len(e.Turns) > 0 {

@@ -17,6 +17,7 @@ import (
 
 	"earshot"
 	"earshot/api"
+	"earshot/executive/record"
 	"earshot/internal/english"
 	"earshot/participants"
 	"earshot/speakers"
@@ -296,7 +297,7 @@ func contains(all []store.SelectedEvent) func(earshot.EventID) bool {
 	for i, d := range all {
 		ids[i] = d.ID
 	}
-	return Among(ids)
+	return record.Among(ids)
 }
 
 // digest returns the digest of what would go, up to a sequence.

@@ -7,8 +7,11 @@ import (
 	"errors"
 	"hash"
 	"slices"
+	"time"
 
 	"earshot"
+	"earshot/internal/lockorder"
+	"earshot/interrupt"
 )
 
 // ErrReceipt is the error of a receipt that nobody has made who has, or had, the room.
@@ -65,6 +68,14 @@ func (s *Sealer) Open(from []byte) (end earshot.Event, own bool, err error) {
 	return r.End, r.Fence == s.fence, nil
 }
 
+// Interrupted returns a reply of which some was heard at an outlet, as it is if its daemon is lost now.
+func Interrupted(outlet string, heard earshot.Text, now time.Time) earshot.Reply {
+	return earshot.Reply{
+		Outcome: earshot.Interrupted, Offered: heard, Heard: []earshot.Delivery{{Outlet: outlet, Bytes: len(heard)}}, Unfinished: true,
+		Cut: &earshot.Interruption{Signal: interrupt.Shutdown.String(), At: now.Round(time.Microsecond)},
+	}
+}
+
 // Settle returns how a lost turn ended, as far as is known, with what one more outlet shows: the one that was
 // heard the furthest counts, and each is named.
 func Settle(known, shown earshot.Event) earshot.Event {
@@ -76,4 +87,54 @@ func Settle(known, shown earshot.Event) earshot.Event {
 	is.Heard = heard
 	known.Body = is
 	return known
+}
+
+// LostTurns are the turns that were lost with another daemon, until what was heard of them is settled. The zero
+// value has none; the methods may be called from many goroutines.
+type LostTurns struct {
+	mu    lockorder.Mutex[lockorder.Leaf]
+	until time.Time       // outlets are waited for
+	ends  []earshot.Event // how they end, as far as outlets have shown
+}
+
+// receiptWait is how long the outlets that a lost daemon has left may take to come before anything else is
+// said: a satellite asks every half second for whoever has its room.
+const receiptWait = time.Second
+
+// Add adds the end of a turn of which nothing is known to have been heard. Outlets are waited for from now on.
+func (l *LostTurns) Add(end earshot.Event, now time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.ends, l.until = append(l.ends, end), now.Add(receiptWait)
+}
+
+// Next returns until when outlets are waited for; zero if they are not, or not any more.
+func (l *LostTurns) Next(now time.Time) time.Time {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.ends) == 0 || !now.Before(l.until) {
+		return time.Time{}
+	}
+	return l.until
+}
+
+// Hear takes what an outlet shows of a turn, and reports whether that is lost and not settled yet.
+func (l *LostTurns) Hear(shown earshot.Event) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	turn := shown.Body.(earshot.Reply).Turn
+	i := slices.IndexFunc(l.ends, func(e earshot.Event) bool { return e.Body.(earshot.Reply).Turn == turn })
+	if i < 0 {
+		return false
+	}
+	l.ends[i] = Settle(l.ends[i], shown)
+	return true
+}
+
+// Take returns how the turns ended, once.
+func (l *LostTurns) Take() (ends []earshot.Event) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	ends, l.ends = l.ends, nil
+	return ends
 }

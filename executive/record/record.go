@@ -137,3 +137,12 @@ func (u *RetryQueue) Flush(journal func(...earshot.Event) ([]earshot.Event, erro
 	u.stuck = true
 	return kept, dropped, refused
 }
+
+// Among returns a function that reports whether an event is one of some, which may be very many.
+func Among(some []earshot.EventID) func(earshot.EventID) bool {
+	all := make(map[earshot.EventID]bool, len(some))
+	for _, id := range some {
+		all[id] = id != ""
+	}
+	return func(id earshot.EventID) bool { return all[id] }
+}

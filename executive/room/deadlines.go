@@ -25,7 +25,7 @@ var deadlines = [...]deadline{
 	{(*Room).nextGrant, (*Room).grantWaiting},
 	{func(r *Room) time.Time { return r.floor.ExpireVoices(r.cfg.Now()) }, func(r *Room, _ context.Context) { r.floor.ExpireVoices(r.cfg.Now()) }},
 	{(*Room).nextUnanswered, nil},
-	{func(r *Room) time.Time { return r.lost.next(r.cfg.Now()) }, nil},
+	{func(r *Room) time.Time { return r.lost.Next(r.cfg.Now()) }, nil},
 	{(*Room).nextUnasked, func(r *Room, _ context.Context) { r.unasked.Rechecked(r.cfg.Now()) }},
 	{(*Room).nextThought, (*Room).weighNovelty},
 	{(*Room).nextQuiet, nil},

@@ -8,6 +8,7 @@ import (
 	"earshot/executive/latency"
 	"earshot/executive/presence"
 	"earshot/executive/question"
+	"earshot/executive/record"
 	"earshot/executive/reflex"
 	"earshot/executive/revision"
 	"earshot/executive/tool"
@@ -55,7 +56,7 @@ func (r *Room) applyRevision(e earshot.Event, b earshot.Revision) {
 // forget removes erased events from everything that is remembered, and gives up what would have
 // followed from them, on behalf of by.
 func (r *Room) forget(ctx context.Context, by earshot.ParticipantID, gone ...earshot.EventID) {
-	is := among(gone)
+	is := record.Among(gone)
 	r.dropHeldCalls(is)
 	for _, s := range r.seats {
 		s.History.Forget(is)
@@ -85,15 +86,6 @@ func (r *Room) forget(ctx context.Context, by earshot.ParticipantID, gone ...ear
 	}
 }
 
-// among returns whether an event is one of some, which may be very many.
-func among(some []earshot.EventID) func(earshot.EventID) bool {
-	all := make(map[earshot.EventID]bool, len(some))
-	for _, id := range some {
-		all[id] = id != ""
-	}
-	return func(id earshot.EventID) bool { return all[id] }
-}
-
 // forgotten is forget for state that others than the owner read.
 func (r *Room) forgotten(is func(earshot.EventID) bool) {
 	r.entries.Update(func(had earshot.Event) (earshot.Event, bool) {
@@ -113,7 +105,7 @@ func (r *Room) forgotten(is func(earshot.EventID) bool) {
 // has closed.
 func (r *Room) Forget(ctx context.Context, gone []earshot.EventID, people []earshot.ParticipantID) error {
 	return r.owner.Do(ctx, func(ctx context.Context) {
-		if l := r.live.restsOn(among(gone)); l != nil {
+		if l := r.live.restsOn(record.Among(gone)); l != nil {
 			l.end()
 		}
 		r.forgetPeople(people)

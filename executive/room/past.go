@@ -53,12 +53,11 @@ func (r *Room) restorePast() {
 		lost := r.event(e.Visibility, earshot.Reply{Turn: d.Turn, About: d.About, Outcome: earshot.Failed, Fault: fault})
 		lost.Author, lost.Sources = d.Agent, []earshot.EventID{d.About}
 		if lately && r.cfg.Sealer != nil {
-			r.lost.ends = append(r.lost.ends, lost)
+			r.lost.Add(lost, r.cfg.Now())
 			continue
 		}
 		r.records.unsaved.Add(lost)
 	}
-	r.lost.until = r.cfg.Now().Add(receiptWait)
 }
 
 // reunion is how long people who were waiting for an answer when earshot stopped may take to come

@@ -144,8 +144,7 @@ type Config struct {
 	// began since then and have no end are answered again.
 	Lost time.Time
 
-	// Sealer makes receipts of what is heard, and reads those of whoever had the room. If nil, nobody knows what
-	// was heard of the turns that were lost.
+	// Sealer makes receipts of what is heard, and reads those of whoever had the room; nil without any.
 	Sealer *record.Sealer
 
 	// Agenda is the open reminders, however old they are. It may already contain those in Past.
@@ -285,8 +284,7 @@ type Room struct {
 	records    journalState
 	chain      *chain.Chain
 	unanswered unanswered // the questions that were unanswered when the program began
-
-	lost lostTurns
+	lost       record.LostTurns
 }
 
 // New returns a room that continues from its past. It does nothing until it runs.

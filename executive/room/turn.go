@@ -43,7 +43,7 @@ func (r *Room) next(ctx context.Context, turns *sync.WaitGroup) {
 	r.startLooks(ctx) // even while somebody speaks: afterwards is too late
 	for ctx.Err() == nil {
 		since := r.floor.Ticket() // before choosing who may speak, so that nobody who cuts in from now on is overlooked
-		if r.live.busy() || !r.lost.next(r.cfg.Now()).IsZero() {
+		if r.live.busy() || !r.lost.Next(r.cfg.Now()).IsZero() {
 			break
 		}
 		q, ok := r.choose(ctx, since)

@@ -128,7 +128,7 @@ var may = map[string]string{
 	"daemon/access":                  ". config executive participants/... server/... store",
 	"daemon/devices":                 ". api bus bus/natsserver bus/stream config daemon/buslink daemon/section internal/audio/... internal/english internal/helper internal/probe internal/sound internal/supervise internal/wait models/... outlets/loudspeaker participants providers providers/microphone satellite/...",
 	"daemon/engines":                 ". config executive/command internal/probe internal/supervise llm/... participants",
-	"daemon/erase":                   ". api bus daemon/buslink internal/wait executive executive/command executive/tool/workspace internal/atomicfile internal/english internal/search participants/... server/token speakers store",
+	"daemon/erase":                   ". api bus daemon/buslink internal/wait executive executive/command executive/record executive/tool/workspace internal/atomicfile internal/english internal/search participants/... server/token speakers store",
 	"cmd/...":                        "./...",
 	"scripts":                        "",
 	"bench":                          "./...", // a module of its own, like the tools

@@ -1,4 +1,5 @@
-package server
+// Package socket is the socket at which a daemon answers commands of its user.
+package socket
 
 import (
 	"errors"
@@ -17,9 +18,9 @@ import (
 // ErrRunning says that another daemon answers at the socket.
 var ErrRunning = errors.New("earshot is already running")
 
-// Listen opens the socket for [Server.Serve], for its user alone. It replaces a socket that a dead
+// Listen opens the socket for [earshot/server.Server.Serve], for its user alone. It replaces a socket that a dead
 // daemon left behind; if a live daemon answers, the error is [ErrRunning].
-func Listen(socket string) (net.Listener, error) {
+func Listen(socket string) (*Listener, error) {
 	if err := makeDir(filepath.Dir(socket)); err != nil {
 		return nil, err
 	}
@@ -32,19 +33,19 @@ func Listen(socket string) (net.Listener, error) {
 		lock.Close()
 		return nil, err
 	}
-	return &listener{l, lock}, nil
+	return &Listener{l, lock}, nil
 }
 
-// A listener is a socket and the lock that says who owns it. The kernel releases the lock when the
+// A Listener is a socket and the lock that says who owns it. The kernel releases the lock when the
 // process dies, for whatever reason. The lock file stays, since removing it would take it away
 // from a process that has just locked it.
-type listener struct {
-	net.Listener
+type Listener struct {
+	*net.UnixListener
 	lock *os.File
 }
 
 // Close removes the socket, and then releases the lock.
-func (l *listener) Close() error { return errors.Join(l.Listener.Close(), l.lock.Close()) }
+func (l *Listener) Close() error { return errors.Join(l.UnixListener.Close(), l.lock.Close()) }
 
 // makeDir makes sure that dir belongs to us and is closed to others.
 func makeDir(dir string) error {
@@ -88,7 +89,7 @@ func takeLock(path string) (*os.File, error) {
 }
 
 // listenAt listens at socket, and replaces a dead one.
-func listenAt(socket string) (net.Listener, error) {
+func listenAt(socket string) (*net.UnixListener, error) {
 	info, err := os.Lstat(socket)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -101,7 +102,7 @@ func listenAt(socket string) (net.Listener, error) {
 			return nil, err
 		}
 	}
-	l, err := net.Listen("unix", socket)
+	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: socket, Net: "unix"})
 	if err != nil {
 		return nil, fmt.Errorf("opening the socket: %w", err)
 	}
