@@ -224,7 +224,7 @@
 //
 // # The door
 //
-// [earshot/server] lets other processes of the same user in, over a unix socket, and who
+// [earshot/server] lets other processes of the same user in, at a unix socket of [earshot/server/socket], and who
 // has a token over a port of this machine, if there is to be one. [earshot/server/client] is
 // how every command and other programs ask it, and [earshot/server/reconnect] stays with it when
 // it goes away and comes back. An attached terminal is a sense and an outlet like the console:
@@ -242,8 +242,9 @@
 // [earshot/bus] passes messages between machines, within one process or by
 // [earshot/bus/nats] over a network; [earshot/bus/bustest] tests either.
 // [earshot/bus/natsserver] runs the server, and [earshot/bus/nats/natstest] does so for tests.
-// [earshot/satellite] is what a daemon, the hub, and the microphones and loudspeakers of other
-// machines say to each other over it: to the hub a satellite is a helper that runs elsewhere.
+// [earshot/satellite] is what a daemon, the hub, and the microphones, loudspeakers and cameras of other
+// machines say to each other over it: to the hub a satellite is a helper that runs elsewhere. A terminal
+// there is served as any other, over [earshot/bus/stream].
 // [earshot/satellite/hub] is the hub's side, [earshot/satellite/client] the other machine's, and
 // [earshot/satellite/pairing] knows who is paired, in a file of [earshot/internal/keyfile], as
 // tokens are. [earshot/daemon/buslink] is the daemon's connection. Several daemons can share one database
