@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"maps"
 	"os"
@@ -96,9 +97,15 @@ func TestSeveralMachinesPage(t *testing.T) {
 	}
 	pairs := func(h *home, node string, hubs ...*home) (said string) {
 		t.Helper()
-		r := h.earshot(nil, does(one, "earshot pair kitchen --room=kitchen")...)
-		if code, err := pairing.Decode(r.out); err != nil || len(hubs) > 1 && strings.Join(code.Addresses, " ") != named("attic:4223 barn:4223 cellar:4223") {
-			t.Fatalf("pair: %s the code is for %v, %v", r.err, code.Addresses, err)
+		var printed bytes.Buffer
+		pair := h.command(does(one, "earshot pair kitchen --room=kitchen")...)
+		pair.Stdout, pair.Stderr = &printed, t.Output()
+		if err := h.start(pair); err != nil { // in its network, whose addresses the code has
+			t.Fatal(err)
+		}
+		testkit.Finish(t, testkit.Patience, "the end of earshot pair", func() { _ = pair.Wait() })
+		if code, err := pairing.Decode(printed.String()); err != nil || len(hubs) > 1 && strings.Join(code.Addresses, " ") != named("attic:4223 barn:4223 cellar:4223") {
+			t.Fatalf("the code is for %v, %v", code.Addresses, err)
 		}
 		far := at(node)
 		c := far.command(does(one, "earshot satellite")...)
@@ -107,7 +114,7 @@ func TestSeveralMachinesPage(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer out.Close()
-		c.Stdin, c.Stdout, c.Stderr = strings.NewReader(r.out), out, out
+		c.Stdin, c.Stdout, c.Stderr = &printed, out, out
 		if err := far.start(c); err != nil {
 			t.Fatal(err)
 		}

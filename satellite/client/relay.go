@@ -169,6 +169,7 @@ func (c *Client) hubControl(s *session, m helper.Control) error {
 		return nil
 	case satellite.SayWatch:
 		c.watch(s, b.Session)
+		return nil
 	case satellite.SayKeep:
 		c.kept = b.Keep
 		return nil
