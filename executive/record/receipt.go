@@ -77,11 +77,17 @@ func Interrupted(outlet string, heard earshot.Text, now time.Time) earshot.Reply
 }
 
 // Settle returns how a lost turn ended, as far as is known, with what one more outlet shows: the one that was
-// heard the furthest counts, and each is named.
+// heard the furthest counts, and each is named. The time remains that of known: the clock of the daemon that was
+// lost may have been another.
 func Settle(known, shown earshot.Event) earshot.Event {
 	is, more := known.Body.(earshot.Reply), shown.Body.(earshot.Reply)
 	heard := slices.Concat(is.Heard, more.Heard)
 	if len(more.Delivered()) > len(is.Delivered()) {
+		shown.At = known.At
+		if more.Cut != nil {
+			cut := *more.Cut
+			cut.At, more.Cut = known.At, &cut
+		}
 		known, is = shown, more
 	}
 	is.Heard = heard
