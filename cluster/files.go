@@ -100,8 +100,8 @@ func (f *Files) sync(ctx context.Context, name string) error {
 			name, here, had.version).Scan(&version)
 		if err == nil {
 			f.known[name] = fileVersion{version, sum}
-		} else if errors.Is(err, sql.ErrNoRows) { // another member was first, as the next time shows
-			err = nil
+		} else if errors.Is(err, sql.ErrNoRows) { // another member was first, and has another version now
+			return f.sync(ctx, name)
 		}
 		return err
 	}

@@ -49,7 +49,8 @@ func (f *folder) has(name, want string) {
 // changes at the same time one stands.
 func TestFiles(t *testing.T) {
 	server := pgtest.Start(t)
-	db := open(t, server.Database(t))
+	url := server.Database(t)
+	db := open(t, url)
 	leases(t, db, "a.1")
 	member := func() *folder {
 		return &folder{t, cluster.Files{DB: db, Dir: t.TempDir(), Names: []string{"tokens.json", "bus.pem"}, Log: slog.New(slog.DiscardHandler)}}
@@ -100,19 +101,23 @@ func TestFiles(t *testing.T) {
 	a.has("tokens.json", "of a")
 
 	var starting sync.WaitGroup
-	all := make([]*folder, 5)
-	for i := range all { // all have a file that the others do not know
+	all, begin := make([]*folder, 5), make(chan struct{})
+	for i := range all { // all have a file that the others do not know, and ask once
 		all[i] = member()
+		all[i].DB = open(t, url)
+		if err := all[i].DB.PingContext(t.Context()); err != nil {
+			t.Fatal(err)
+		}
 		all[i].Names = []string{"new"}
 		all[i].write("new", string(rune('a'+i)))
 		starting.Go(func() {
-			for range 2 {
-				if err := all[i].Sync(t.Context()); err != nil {
-					t.Error(err)
-				}
+			<-begin
+			if err := all[i].Sync(t.Context()); err != nil {
+				t.Error(err)
 			}
 		})
 	}
+	close(begin)
 	testkit.Finish(t, testkit.Patience, "all have begun", starting.Wait)
 	first, _ := os.ReadFile(filepath.Join(all[0].Dir, "new"))
 	for _, f := range all {
