@@ -15,7 +15,8 @@ import (
 )
 
 // ServeUnready answers at l while the daemon cannot yet: that the process is alive, that it is not
-// ready, and to every other request why not, as something that may work later. When ctx ends it returns, and l is unchanged. It calls why from many goroutines.
+// ready, and to every other request why not, as something that may work later. When ctx ends it
+// returns, and l is unchanged. It calls why from many goroutines.
 func ServeUnready(ctx context.Context, l *socket.Listener, why func() api.Obstacle) error {
 	all := http.NewServeMux()
 	all.HandleFunc("GET /livez", func(w http.ResponseWriter, r *http.Request) { _ = (*Server)(nil).alive(w, r, guest{}) })

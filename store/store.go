@@ -274,7 +274,8 @@ func (s *Store) Do(ctx context.Context, decide func(earshot.View) ([]earshot.Eve
 	return s.do(ctx, decide)
 }
 
-// do is Do, for a decision of which it may be known beforehand what it adds.
+// do is Do. A caller that knows beforehand which events are added passes them as adds, so that the whole batch
+// is checked in one round trip.
 func (s *Store) do(ctx context.Context, decide func(earshot.View) ([]earshot.Event, error), adds ...earshot.Event) ([]earshot.Event, error) {
 	var stored, fresh []earshot.Event
 	err := s.write.do(ctx, func(ctx context.Context, tx *sql.Tx) (changed bool, err error) {

@@ -48,7 +48,7 @@ type SatelliteRoom struct {
 	Run    int      // a number that changes when the room ends and begins again
 }
 
-// A SatelliteConfig is what satellites need of their daemon, besides
+// A SatelliteConfig is what satellites need of their daemon besides what a [Config] has.
 type SatelliteConfig struct {
 	Restarts supervise.Config
 	Bus      *buslink.Link
@@ -68,7 +68,7 @@ type SatelliteConfig struct {
 	Changed func() // is called when somebody is paired or removed
 }
 
-// Satellites are the devices of other machines. Its methods may be called from many goroutines, but for
+// Satellites are the devices of other machines. The methods may be called from many goroutines, but for
 // [Satellites.Build].
 type Satellites struct {
 	SatelliteConfig

@@ -108,7 +108,7 @@ func (e *Ladder) scheduler(name string) *llm.Scheduler {
 	return s
 }
 
-// An outages logs what was done for engines that are lost and come back, by the rules of
+// The type outages logs what was done for engines that are lost and come back, by the rules of
 // [supervise.Outages].
 type outages struct {
 	mu    sync.Mutex

@@ -1,6 +1,6 @@
 // Package membership makes a daemon one of several that share rooms: it opens the leases and the files that
-// they share, adds up what models cost at all of them, and says what is wrong with the cluster. What a room
-// is that is served, the daemon says.
+// they share, adds up what models cost at all of them, and says what is wrong with the cluster. The daemon
+// itself runs the rooms.
 package membership
 
 import (

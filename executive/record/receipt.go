@@ -107,7 +107,7 @@ type LostTurns struct {
 // said: a satellite asks every half second for whoever has its room.
 const receiptWait = time.Second
 
-// Add adds the end of a turn of which nothing is known to have been heard. Outlets are waited for from now on.
+// Add adds the end of a lost turn. Outlets have receiptWait from now on to show that some of it was heard.
 func (l *LostTurns) Add(end earshot.Event, now time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

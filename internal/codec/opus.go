@@ -26,8 +26,8 @@ type Packet struct {
 type OpusConfig struct {
 	Dial helper.Dialer
 
-	// Lead is for how long packets wait for a helper, at most: whoever is heard while it
-	// starts loses no word. If zero, those are dropped.
+	// Lead is the longest time that packets wait for the helper, so that no word is lost
+	// while it starts. If zero, packets that come before it has started are dropped.
 	Lead time.Duration
 
 	// Heard takes frames of 16 kHz, annotated, in the order of each speaker's packets.

@@ -1,6 +1,7 @@
 // Package hub is the daemon's side of satellites. A [Satellite] is a sound card, as
-// [earshot/internal/sound] has it, in a helper on another machine, and may have a camera there. A session with it begins when the
-// satellite joins, and ends when nothing is heard of it, when it does what it must not, or when it joins again.
+// [earshot/internal/sound] has it, in a helper on another machine, and may have a camera there. A
+// session with it begins when the satellite joins, and ends when nothing is heard of it, when it does
+// what it must not, or when it joins again.
 //
 // What is captured comes as packets, which one helper decodes for all satellites. The frames that
 // are made of them have times of the hub's own clock, as far as those can be true.
