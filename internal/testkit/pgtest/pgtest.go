@@ -238,21 +238,38 @@ func (s *Server) Pause(t testing.TB) (goOn func()) {
 	return func() { s.signal(t, syscall.SIGCONT) }
 }
 
-// Kill ends all processes of the server without asking them.
+// Kill ends all processes of the server without asking them, and waits until none of them is attached to its
+// memory: until then, it does not start again.
 func (s *Server) Kill(t testing.TB) {
 	t.Helper()
-	for _, process := range s.signal(t, syscall.SIGKILL) {
-		testkit.Await(t, testkit.Patience, "a process of the server gives up its memory", func() bool {
-			maps, _ := os.ReadFile(fmt.Sprintf("/proc/%d/maps", process))
-			return len(maps) == 0
-		})
-	}
+	s.signal(t, syscall.SIGKILL)
 	testkit.Receive(t, testkit.Patience, "the end of the server", s.exited)
+	lock, err := os.ReadFile(filepath.Join(s.data(), "postmaster.pid"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := append(strings.Split(string(lock), "\n"), make([]string, 7)...)
+	memory := strings.Fields(lines[6]) // its key and its ID
+	if len(memory) != 2 {
+		t.Fatalf("postmaster.pid does not say which memory the server has: %q", lock)
+	}
+	testkit.Await(t, testkit.Patience, "the processes of the server give up its memory", func() bool {
+		all, err := os.ReadFile("/proc/sysvipc/shm")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(string(all)) {
+			if is := strings.Fields(line); is[1] == memory[1] {
+				return is[6] == "0"
+			}
+		}
+		return true
+	})
 }
 
 // signal sends a signal to the server and to each of its processes, which have process groups of
-// their own, and returns those.
-func (s *Server) signal(t testing.TB, signal syscall.Signal) (all []int) {
+// their own.
+func (s *Server) signal(t testing.TB, signal syscall.Signal) {
 	t.Helper()
 	pid := s.process.Process.Pid
 	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil { // so that it starts no more of them
@@ -269,7 +286,6 @@ func (s *Server) signal(t testing.TB, signal syscall.Signal) (all []int) {
 	var faults []error
 	for _, child := range strings.Fields(string(children)) {
 		n, _ := strconv.Atoi(child)
-		all = append(all, n)
 		if err := syscall.Kill(n, signal); !errors.Is(err, syscall.ESRCH) { // it may have ended by itself
 			faults = append(faults, err)
 		}
@@ -277,5 +293,4 @@ func (s *Server) signal(t testing.TB, signal syscall.Signal) (all []int) {
 	if err := errors.Join(append(faults, syscall.Kill(pid, signal))...); err != nil {
 		t.Fatal(err)
 	}
-	return all
 }
