@@ -18,6 +18,7 @@ import (
 
 	"earshot/internal/atomicfile"
 	"earshot/internal/field"
+	"earshot/internal/keyfile"
 )
 
 // valid is how long a certificate is valid: nobody looks at that, since it is pinned, and a daemon
@@ -31,12 +32,25 @@ type Certificate struct {
 }
 
 // LoadCertificate reads a certificate and its key from a file that only this user may read, or makes
-// them and writes that file.
+// them and writes that file. Several processes may do so at the same time.
 func LoadCertificate(path string) (Certificate, error) {
-	is, err := os.Stat(path)
-	if errors.Is(err, fs.ErrNotExist) {
+	c, err := readCertificate(path)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return c, err
+	}
+	unlock, err := keyfile.File{Path: path, What: "key of the bus"}.Lock()
+	if err != nil {
+		return c, err
+	}
+	defer unlock()
+	if c, err = readCertificate(path); errors.Is(err, fs.ErrNotExist) {
 		return newCertificate(path)
 	}
+	return c, err // that another process has made meanwhile
+}
+
+func readCertificate(path string) (Certificate, error) {
+	is, err := os.Stat(path)
 	if err == nil && is.Mode().Perm()&0o077 != 0 {
 		return Certificate{}, fmt.Errorf("%s holds the key of the bus, and others may read or write it; move it away, and pair all satellites again", path)
 	}

@@ -100,9 +100,9 @@ func (f File) Read() ([]byte, Stamp, error) {
 	return data, stampOf(&is), nil
 }
 
-// lock waits until nobody else changes the file. The lock file stays, since removing it would take
+// Lock waits until nobody else changes the file. The lock file stays, since removing it would take
 // it away from a process that has just locked it.
-func (f File) lock() (unlock func(), err error) {
+func (f File) Lock() (unlock func(), err error) {
 	held, err := os.OpenFile(f.Path+".lock", os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("locking the %s: %w", f.What, err)
