@@ -1,6 +1,7 @@
 package nats_test
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -53,7 +54,15 @@ func TestConnectErrors(t *testing.T) {
 	closed.Close()
 	says := func(what string) string { return listener(t, func(c net.Conn) { io.WriteString(c, what); c.Close() }) }
 	web, ssh := says("HTTP/1.1 400 Bad Request\r\n\r\n"), says("SSH-2.0-OpenSSH_9.9\r\n")
-	plain := foreign(t, "")
+	plain, small := foreign(t, ""), foreign(t, "max_payload: 65536")
+	old := listener(t, func(c net.Conn) {
+		io.WriteString(c, "INFO {\"max_payload\":1048576}\r\n")
+		for lines := bufio.NewScanner(c); lines.Scan(); {
+			if lines.Text() == "PING" {
+				io.WriteString(c, "PONG\r\n")
+			}
+		}
+	})
 	for _, tt := range []struct {
 		name   string
 		change func(*nats.Config)
@@ -71,6 +80,8 @@ func TestConnectErrors(t *testing.T) {
 		{"something else, by names", func(c *nats.Config) { c.Servers, c.Certificates = []string{ssh}, nil }, "is not a NATS server", nil},
 		{"a server without TLS", func(c *nats.Config) { c.Servers, c.Certificates, c.Seed = []string{plain}, nil, "" }, "has no TLS", nil},
 		{"a server without keys", func(c *nats.Config) { c.Servers, c.Certificates = []string{"nats://" + plain}, nil }, "does not ask for keys", nil},
+		{"an old server", func(c *nats.Config) { c.Servers, c.Certificates, c.Seed = []string{"nats://" + old}, nil, "" }, "must be NATS 2.2 or later", nil},
+		{"a server of small messages", func(c *nats.Config) { c.Servers, c.Certificates, c.Seed = []string{"nats://" + small}, nil, "" }, "takes no more than 65536 bytes in a message; set max_payload", nil},
 		{"without TLS to another machine", func(c *nats.Config) { c.Servers, c.Certificates = []string{"nats://192.0.2.1:4222"}, nil }, "use tls://192.0.2.1:4222", nil},
 		{"no address", func(c *nats.Config) { c.Servers = nil }, "there is no address", nil},
 		{"no port", func(c *nats.Config) { c.Servers = []string{"hub"} }, "is HOST:PORT", nil},
@@ -174,12 +185,48 @@ func TestForeignServer(t *testing.T) {
 			t.Errorf("%q came", m.Data)
 		}
 	}
-	if _, err := nats.Connect(t.Context(), nats.Config{Servers: []string{"localhost:" + port}, Seed: seed}); err == nil || !strings.Contains(err.Error(), "is not trusted") {
+	if _, err := nats.Connect(t.Context(), nats.Config{Servers: []string{"localhost:" + port}, Seed: seed}); err == nil || !strings.Contains(err.Error(), "is not trusted") || !strings.Contains(err.Error(), "; renew it, or") {
 		t.Errorf("with the certificates of the system: %v", err)
+	}
+	stranger, unknown := natstest.NewKey(t)
+	for want, seed := range map[string]field.Secret{"give it a user with the nkey " + unknown: stranger, "set bus.seed": ""} { // and not to pair it: it may be the hub
+		_, err := nats.Connect(t.Context(), nats.Config{Servers: []string{"localhost:" + port}, Seed: seed, CA: cert.PEM})
+		if !errors.Is(err, bus.ErrRefused) || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "earshot pair") {
+			t.Errorf("told %v; want %s", err, want)
+		}
 	}
 	for _, cfg := range []nats.Config{{Servers: []string{"127.0.0.1:" + port}, Seed: seed, CA: cert.PEM}, {Servers: []string{"localhost:" + port}, Seed: field.Secret(""), CA: cert.PEM}} {
 		if _, err := nats.Connect(t.Context(), cfg); err == nil {
 			t.Error("connected by another name, or without a key")
+		}
+	}
+}
+
+// TestSubscriptions: a daemon may have more subscriptions than its satellites need, since each request that it passes on
+// takes one; and if a server grants no more, that is told.
+func TestSubscriptions(t *testing.T) {
+	problems := make(chan error, 100)
+	own := natstest.Start(t, natsserver.Config{}).Config()
+	for name, tt := range map[string]struct {
+		cfg  nats.Config
+		most int
+	}{"own": {own, 1500}, "foreign": {nats.Config{Servers: []string{"nats://" + foreign(t, "max_subscriptions: 20")}}, 20}} {
+		tt.cfg.Problem = func(err error) { problems <- err }
+		c := natstest.Connect(t, tt.cfg)
+		var last <-chan bus.Message
+		for i := range tt.most {
+			last = bustest.Subscribe(t, c, fmt.Sprint("many.", i))
+		}
+		bustest.Publish(t, c, fmt.Sprint("many.", tt.most-1), nil)
+		testkit.Receive(t, testkit.Patience, "a message at the last of them", last)
+		if len(problems) > 0 {
+			t.Errorf("%s: %v", name, <-problems)
+		}
+		if name == "foreign" {
+			bustest.Subscribe(t, c, "one.more")
+			if err := testkit.Receive(t, testkit.Patience, "that there are too many", problems); !errors.Is(err, bus.ErrRefused) || !strings.Contains(err.Error(), "max_subscriptions") {
+				t.Errorf("told %v", err)
+			}
 		}
 	}
 }

@@ -103,17 +103,12 @@ func (c *Config) options(ctx context.Context, problem func(error)) (nats.Options
 	if c.Inbox != "" && !strings.HasPrefix(c.Inbox, inboxes) {
 		return o, fmt.Errorf("the subjects of answers begin with %q", inboxes)
 	}
-	if c.Seed != "" {
-		key, err := nkeys.FromSeed([]byte(c.Seed.Reveal()))
-		if err == nil {
-			o.Nkey, err = key.PublicKey()
-		}
-		if err != nil || !nkeys.IsValidPublicUserKey(o.Nkey) {
-			return o, errors.New("the key for the bus is not the seed of a user's nkey; pair this machine again")
-		}
-		o.SignatureCB = key.Sign
-	}
 	var err error
+	if c.Seed != "" {
+		if o.Nkey, o.SignatureCB, err = c.key(); err != nil {
+			return o, err
+		}
+	}
 	if o.TLSConfig, err = c.tls(problem); err != nil {
 		return o, err
 	}
@@ -135,6 +130,18 @@ func (c *Config) options(ctx context.Context, problem func(error)) (nats.Options
 		return &registeredConn{c, context.AfterFunc(ctx, func() { c.Close() })}, nil
 	})
 	return o, nil
+}
+
+// key returns the public key of the seed, and how to sign with it.
+func (c *Config) key() (public string, sign func([]byte) ([]byte, error), err error) {
+	key, err := nkeys.FromSeed([]byte(c.Seed.Reveal()))
+	if err == nil {
+		public, err = key.PublicKey()
+	}
+	if err != nil || !nkeys.IsValidPublicUserKey(public) {
+		return "", nil, errors.New("the key for the bus is not the seed of a user's nkey; pair this machine again, or correct bus.seed, which begins with SU")
+	}
+	return public, key.Sign, nil
 }
 
 // server returns the URL of a server.
@@ -216,9 +223,15 @@ func (c *Config) explain(err error) error {
 	case errors.Is(err, errCertificate):
 		return fmt.Errorf("the server at %s is not the one that is expected: %w; if it was set up anew, pair this machine again: earshot pair", where, errCertificate)
 	case errors.As(err, &unknown):
-		return fmt.Errorf("the certificate of the server at %s is not trusted: %w", where, unknown.Err)
+		return fmt.Errorf("the certificate of the server at %s is not trusted: %w; renew it, or have this machine trust who has issued it", where, unknown.Err)
 	case errors.Is(err, nats.ErrAuthorization), errors.Is(err, nats.ErrAuthRevoked):
-		return fmt.Errorf("the server at %s does not know the key of this machine, or no longer: %w; pair it again: earshot pair", where, bus.ErrRefused)
+		cure := "pair it again: earshot pair"
+		if public, _, err := c.key(); len(c.Certificates) == 0 && err == nil { // it is not a server of earshot
+			cure = "give it a user with the nkey " + public
+		} else if len(c.Certificates) == 0 {
+			cure = "set bus.seed to the seed of one that it knows"
+		}
+		return fmt.Errorf("the server at %s does not know the key of this machine, or no longer: %w; %s", where, bus.ErrRefused, cure)
 	case errors.Is(err, nats.ErrSecureConnWanted):
 		return fmt.Errorf("the server at %s has no TLS, without which nothing is sent to it", where)
 	case errors.Is(err, nats.ErrNkeysNotSupported):

@@ -49,7 +49,7 @@ func listener(t *testing.T, network, at string, answer func(net.Conn)) (address 
 
 // lets is a NATS server that lets everybody in.
 func lets(c net.Conn) {
-	fmt.Fprint(c, "INFO {\"max_payload\":1048576}\r\n")
+	fmt.Fprint(c, "INFO {\"headers\":true,\"max_payload\":1048576}\r\n")
 	for lines := bufio.NewScanner(c); lines.Scan(); {
 		if lines.Text() == "PING" {
 			fmt.Fprint(c, "PONG\r\n")
