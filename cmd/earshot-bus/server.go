@@ -14,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	nats "github.com/nats-io/nats-server/v2/server"
@@ -100,7 +101,14 @@ func (e *listenError) Error() string { return "the bus cannot listen: " + e.prob
 
 // Cure says what to do.
 func (e *listenError) Cure() string {
-	return "end the other program, or set bus.listen to another port"
+	key := "bus.listen"
+	if strings.Contains(e.problem, "router port") { // as NATS calls that of a cluster
+		key = "bus.cluster.listen"
+	}
+	if strings.Contains(e.problem, syscall.EADDRINUSE.Error()) {
+		return "end the other program, or set " + key + " to another port"
+	}
+	return "set " + key + " to an address of this machine and a port from 1024 on, or to such a port alone, such as :4223"
 }
 
 // mutual returns how the servers of a cluster know each other, whichever of them connects.
