@@ -13,7 +13,6 @@ import (
 	"fmt"
 	"io/fs"
 	"math/big"
-	"os"
 	"time"
 
 	"earshot/internal/atomicfile"
@@ -38,7 +37,7 @@ func LoadCertificate(path string) (Certificate, error) {
 	if !errors.Is(err, fs.ErrNotExist) {
 		return c, err
 	}
-	unlock, err := keyfile.File{Path: path, What: "key of the bus"}.Lock()
+	unlock, err := certificateFile(path).Lock()
 	if err != nil {
 		return c, err
 	}
@@ -49,14 +48,15 @@ func LoadCertificate(path string) (Certificate, error) {
 	return c, err // that another process has made meanwhile
 }
 
+func certificateFile(path string) keyfile.File {
+	const again = "move it away, and pair all satellites again"
+	return keyfile.File{Path: path, What: "keys of the bus", Most: 64 << 10, Secret: true, Create: again, Review: again + ", if others had it"}
+}
+
 func readCertificate(path string) (Certificate, error) {
-	is, err := os.Stat(path)
-	if err == nil && is.Mode().Perm()&0o077 != 0 {
-		return Certificate{}, fmt.Errorf("%s holds the key of the bus, and others may read or write it; move it away, and pair all satellites again", path)
-	}
-	data, err := os.ReadFile(path)
+	data, _, err := certificateFile(path).Read()
 	if err != nil {
-		return Certificate{}, fmt.Errorf("reading the certificate of the bus: %w", err)
+		return Certificate{}, err
 	}
 	block, rest := pem.Decode(data)
 	if _, err := tls.X509KeyPair(data, data); err != nil || block == nil || block.Type != "CERTIFICATE" {
