@@ -220,7 +220,7 @@ func TestSubscriptions(t *testing.T) {
 		bustest.Publish(t, c, fmt.Sprint("many.", tt.most-1), nil)
 		testkit.Receive(t, testkit.Patience, "a message at the last of them", last)
 		if len(problems) > 0 {
-			t.Errorf("%s: %v", name, <-problems)
+			t.Errorf("%s: %v", name, testkit.Receive(t, testkit.Patience, "the problem", problems))
 		}
 		if name == "foreign" {
 			bustest.Subscribe(t, c, "one.more")

@@ -21,6 +21,7 @@ import (
 	"earshot/bus/natsserver"
 	"earshot/internal/helper"
 	"earshot/internal/helper/helpertest"
+	"earshot/internal/testkit"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -172,7 +173,7 @@ func TestCertificate(t *testing.T) {
 			}
 		})
 	}
-	makers.Wait()
+	testkit.Finish(t, testkit.Patience, "all have a certificate", makers.Wait)
 	different := 0
 	for range made.Range {
 		different++

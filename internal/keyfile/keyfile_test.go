@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"earshot"
 	"earshot/internal/keyfile"
 )
 
@@ -28,11 +27,12 @@ func TestMode(t *testing.T) {
 			t.Fatal(err)
 		}
 		data, _, err := f.Read()
+		var cure interface{ Cure() string }
 		switch {
 		case tt.want == "" && (err != nil || string(data) != "hello"):
 			t.Errorf("%v: %q, %v", tt.mode, data, err)
-		case tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want) || earshot.Cure(err) != "chmod 600 "+f.Path+"; then earshot list"):
-			t.Errorf("%v: %v, to be cured by %q", tt.mode, err, earshot.Cure(err))
+		case tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want) || !errors.As(err, &cure) || cure.Cure() != "chmod 600 "+f.Path+"; then earshot list"):
+			t.Errorf("%v: %v, to be cured by %v", tt.mode, err, cure)
 		}
 	}
 }
