@@ -192,7 +192,7 @@ func TestFlood(t *testing.T) {
 func TestExcess(t *testing.T) {
 	const subject = "earshot.satellite.kitchen.up.control"
 	var subscribes string
-	for i := range 50 {
+	for i := range 200 {
 		subscribes += fmt.Sprintf("SUB earshot.satellite.kitchen.down.sound %d\r\n", i)
 	}
 	for _, tt := range []struct {
@@ -204,7 +204,7 @@ func TestExcess(t *testing.T) {
 		{"large messages", 2, fmt.Sprintf("PUB %s %d\r\n%s\r\n", subject, bus.MaxData, strings.Repeat("x", bus.MaxData)), 1 << 20},
 		{"small messages", 2, strings.Repeat("PUB "+subject+" 0\r\n\r\n", 1000), 1 << 20},
 		{"subscriptions", 2, subscribes, 1},
-		{"connections", 20, "PING\r\n", 1},
+		{"connections", 70, "PING\r\n", 1},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s, _, seeds := pair(t, "kitchen", "bath")

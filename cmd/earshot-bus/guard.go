@@ -15,8 +15,8 @@ const (
 	lookEvery   = 250 * time.Millisecond
 	mostComing  = 8 << 20 // bytes from one look to the next; a camera that was held up sends what waited at once
 	perMessage  = 1 << 10 // bytes that a message counts for besides its own
-	mostOwn     = 16      // connections
-	mostOwnSubs = 64
+	mostOwn     = 64      // connections, of which some may be lost without the server knowing it yet
+	mostOwnSubs = 256
 
 	// barred is for how long a user that does more is kept out.
 	barred = time.Minute
