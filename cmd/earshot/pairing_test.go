@@ -101,7 +101,7 @@ func TestPairServers(t *testing.T) {
 	all := func(host string) string {
 		return strings.TrimSuffix(strings.Repeat(host+":4222, ", bus.MaxAddresses), ", ")
 	}
-	h.write("config/earshot/config.yaml", "bus: {servers: ["+all("inside")+"], addresses: ["+all("outside")+"]}\n")
+	h.write("config/earshot/config.yaml", "bus: {seed: SU, servers: ["+all("inside")+"], addresses: ["+all("outside")+"]}\n")
 	r := h.earshot(nil, "pair", "kitchen")
 	if code, err := pairing.Decode(r.out); err != nil || strings.Join(code.Addresses, ", ") != all("outside") {
 		t.Errorf("%v, %v\n%s", code.Addresses, err, r.err)
