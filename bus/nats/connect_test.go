@@ -189,11 +189,9 @@ func TestForeignServer(t *testing.T) {
 		t.Errorf("with the certificates of the system: %v", err)
 	}
 	stranger, unknown := natstest.NewKey(t)
-	for want, seed := range map[string]field.Secret{"give it a user with the nkey " + unknown: stranger, "set bus.seed": ""} { // and not to pair it: it may be the hub
-		_, err := nats.Connect(t.Context(), nats.Config{Servers: []string{"localhost:" + port}, Seed: seed, CA: cert.PEM})
-		if !errors.Is(err, bus.ErrRefused) || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "earshot pair") {
-			t.Errorf("told %v; want %s", err, want)
-		}
+	_, err = nats.Connect(t.Context(), nats.Config{Servers: []string{"localhost:" + port}, Seed: stranger, CA: cert.PEM})
+	if !errors.Is(err, bus.ErrRefused) || !strings.Contains(err.Error(), "give it a user with the nkey "+unknown) || strings.Contains(err.Error(), "earshot pair") { // it may be the hub
+		t.Errorf("told %v", err)
 	}
 	for _, cfg := range []nats.Config{{Servers: []string{"127.0.0.1:" + port}, Seed: seed, CA: cert.PEM}, {Servers: []string{"localhost:" + port}, Seed: field.Secret(""), CA: cert.PEM}} {
 		if _, err := nats.Connect(t.Context(), cfg); err == nil {

@@ -228,8 +228,6 @@ func (c *Config) explain(err error) error {
 		cure := "pair it again: earshot pair"
 		if public, _, err := c.key(); len(c.Certificates) == 0 && err == nil { // it is not a server of earshot
 			cure = "give it a user with the nkey " + public
-		} else if len(c.Certificates) == 0 {
-			cure = "set bus.seed to the seed of one that it knows"
 		}
 		return fmt.Errorf("the server at %s does not know the key of this machine, or no longer: %w; %s", where, bus.ErrRefused, cure)
 	case errors.Is(err, nats.ErrSecureConnWanted):
