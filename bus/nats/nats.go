@@ -14,14 +14,11 @@ import (
 	"context"
 	"crypto/sha256"
 	"crypto/tls"
-	"crypto/x509"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net"
-	"net/netip"
-	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -59,16 +56,15 @@ const (
 // A Config says where the servers are, and who connects. The functions may be nil, are called from
 // many goroutines and must not wait.
 type Config struct {
-	Servers []string     // HOST:PORT, with TLS; or URLs, of which nats:// is without, on this machine only
+	Servers []string     // HOST:PORT; nothing is sent without TLS
 	Seed    field.Secret // of the nkey that the server knows; empty for a server that asks for none
 	Inbox   string       // what the subjects of answers begin with, as the server allows: _INBOX. and more; may be empty
 	Name    string       // for people who look at the server
 
 	// Certificates are SHA-256, in hexadecimal, one of which is that of the server's certificate; such
 	// a server speaks TLS from the first byte, as that of earshot does. If there are none, the
-	// certificate is checked with CA, in PEM, or what the system trusts.
+	// system must trust the certificate.
 	Certificates []string
-	CA           []byte
 
 	// Dropped receives how many messages were lost here, because somebody was slow or the connection
 	// went away.
@@ -91,11 +87,10 @@ func (c *Config) where() string { return strings.Join(c.Servers, ", ") }
 func (c *Config) options(ctx context.Context, problem func(error)) (nats.Options, error) {
 	o := nats.GetDefaultOptions()
 	for _, s := range c.Servers {
-		u, err := c.server(s)
-		if err != nil {
-			return o, err
+		if host, port, err := net.SplitHostPort(s); err != nil || host == "" || port == "" {
+			return o, errors.New("the address of a NATS server is HOST:PORT")
 		}
-		o.Servers = append(o.Servers, u)
+		o.Servers = append(o.Servers, "tls://"+s)
 	}
 	if len(o.Servers) == 0 {
 		return o, errors.New("there is no address of a NATS server")
@@ -109,11 +104,10 @@ func (c *Config) options(ctx context.Context, problem func(error)) (nats.Options
 			return o, err
 		}
 	}
-	if o.TLSConfig, err = c.tls(problem); err != nil {
-		return o, err
+	o.Secure, o.TLSConfig = true, &tls.Config{MinVersion: tls.VersionTLS12}
+	if len(c.Certificates) > 0 {
+		o.TLSHandshakeFirst, o.TLSConfig = true, c.pinned(problem)
 	}
-	o.TLSHandshakeFirst = len(c.Certificates) > 0
-	o.Secure = o.TLSConfig != nil
 	o.Name, o.InboxPrefix = c.Name, c.Inbox
 	o.Timeout, o.FlusherTimeout, o.ReconnectOnFlusherError = timeout, timeout, true
 	o.PingInterval, o.MaxPingsOut = ping, 2
@@ -144,49 +138,20 @@ func (c *Config) key() (public string, sign func([]byte) ([]byte, error), err er
 	return public, key.Sign, nil
 }
 
-// server returns the URL of a server.
-func (c *Config) server(s string) (string, error) {
-	if !strings.Contains(s, "://") {
-		s = "tls://" + s
+// pinned returns how the server's certificate is checked if it must be one of Certificates.
+func (c *Config) pinned(problem func(error)) *tls.Config {
+	return &tls.Config{
+		MinVersion:         tls.VersionTLS13,
+		InsecureSkipVerify: true, // by names and issuers; instead:
+		VerifyConnection: func(s tls.ConnectionState) error {
+			sum := sha256.Sum256(s.PeerCertificates[0].Raw)
+			if !slices.ContainsFunc(c.Certificates, func(pin string) bool { return strings.EqualFold(pin, hex.EncodeToString(sum[:])) }) {
+				problem(c.explain(errCertificate))
+				return errCertificate
+			}
+			return nil
+		},
 	}
-	u, err := url.Parse(s)
-	if err != nil || u.Port() == "" || u.Hostname() == "" || u.Path != "" || u.Scheme != "tls" && u.Scheme != "nats" {
-		return "", errors.New("the address of a NATS server is HOST:PORT, tls://HOST:PORT or nats://HOST:PORT")
-	}
-	if u.User != nil {
-		return "", errors.New("the address of a NATS server has a user in it; earshot connects with the seed of an nkey")
-	}
-	ip, _ := netip.ParseAddr(u.Hostname())
-	if u.Scheme == "nats" && len(c.Certificates) == 0 && len(c.CA) == 0 && u.Hostname() != "localhost" && !ip.IsLoopback() {
-		return "", fmt.Errorf("%s is on another machine, to which nothing is sent without TLS; use tls://%s", s, u.Host)
-	}
-	return s, nil
-}
-
-// tls returns how the server's certificate is checked, or nil for a server without TLS.
-func (c *Config) tls(problem func(error)) (*tls.Config, error) {
-	if len(c.Certificates) > 0 {
-		return &tls.Config{
-			MinVersion:         tls.VersionTLS13,
-			InsecureSkipVerify: true, // by names and issuers; instead:
-			VerifyConnection: func(s tls.ConnectionState) error {
-				sum := sha256.Sum256(s.PeerCertificates[0].Raw)
-				if !slices.ContainsFunc(c.Certificates, func(pin string) bool { return strings.EqualFold(pin, hex.EncodeToString(sum[:])) }) {
-					problem(c.explain(errCertificate))
-					return errCertificate
-				}
-				return nil
-			},
-		}, nil
-	}
-	if len(c.CA) == 0 {
-		return nil, nil
-	}
-	pool := x509.NewCertPool()
-	if !pool.AppendCertsFromPEM(c.CA) {
-		return nil, errors.New("the file that says which certificates to trust has none in PEM")
-	}
-	return &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: pool}, nil
 }
 
 // A dialer implements [nats.CustomDialer].
