@@ -17,7 +17,7 @@ var trusted tls.Certificate
 
 func TestMain(m *testing.M) {
 	s := httptest.NewTLSServer(nil)
-	s.Close()
+	s.Listener.Close() // it is for its certificate alone
 	trusted = s.TLS.Certificates[0]
 	dir, err := os.MkdirTemp("", "trusted")
 	path := filepath.Join(dir, "trusted.pem")
