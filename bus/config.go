@@ -13,8 +13,8 @@ type Config struct {
 	// Listen is where satellites connect, HOST:PORT, such as :4223. Empty means nowhere.
 	Listen string `yaml:"listen"`
 
-	// Addresses are those by which satellites reach this machine, HOST:PORT. Without any, those that its
-	// network has given it are used.
+	// Addresses are those by which satellites reach this machine, or the servers, HOST:PORT. Without any, the
+	// servers are used, or the addresses that the network has given this machine.
 	Addresses []string `yaml:"addresses"`
 
 	// Servers are NATS servers to use instead of one's own, HOST:PORT.
@@ -65,7 +65,7 @@ func (c Config) Validate() error {
 		faults = append(faults, field.Errorf("servers", "are set, and listen too; use a server of one's own or others"))
 	}
 	if len(c.Servers) > 0 && c.Seed == "" {
-		faults = append(faults, field.Errorf("seed", "is missing; servers that ask earshot for no key let anybody else listen, too"))
+		faults = append(faults, field.Errorf("seed", "is missing; set it to that of an nkey which the servers know: those that ask for none let anybody listen"))
 	}
 	for key, all := range map[string][]string{"addresses": c.Addresses, "servers": c.Servers, "cluster.servers": c.Cluster.Servers} {
 		if len(all) > MaxAddresses {

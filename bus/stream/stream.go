@@ -100,8 +100,8 @@ type listener struct {
 	names map[string]bool // of the connections that are open
 }
 
-// Listen listens at a subject until ctx ends or it is closed, which must be done in any case. It has most
-// connections at a time, of which each takes a subscription. What it has accepted goes on. It has a method Ignored() int64, which returns how many messages it and its
+// Listen listens at a subject until ctx ends or it is closed, which must be done in any case. What it
+// has accepted goes on. There are at most so many connections at a time, and each takes a subscription. It has a method Ignored() int64, which returns how many messages it and its
 // connections have ignored since they were malformed or had come before.
 func Listen(ctx context.Context, b bus.Bus, subject string, most int) (net.Listener, error) {
 	life := context.WithoutCancel(ctx)
