@@ -7,10 +7,10 @@
 // order. Nothing is stored: when a connection goes away, messages are lost, and some may still come
 // after later ones; between the servers of a cluster that happens without the members being told.
 // Subjects whose last word is "sound" have a lane of their own, so that a control message never waits
-// behind sound; whoever subscribes to a pattern that ends in a wildcard gets sound in the lane of
-// control, in which it may hold up the rest. When a subscriber is slow, up to [MaxPending] bytes wait
-// for it; what comes then is dropped and counted. Whoever needs to know what is missing numbers the
-// messages.
+// behind sound, but where both pass from one server of a cluster to another. Whoever subscribes to a
+// pattern that ends in a wildcard gets sound in the lane of control, in which it may hold up the rest. When
+// a subscriber is slow, up to [MaxPending] bytes wait for it; what comes then is dropped and counted. Whoever
+// needs to know what is missing numbers the messages.
 //
 // [Local] is a bus within one process. Package [earshot/bus/nats] is one over a network. [earshot/bus/bustest] tests any.
 package bus

@@ -22,6 +22,35 @@ func TestLocal(t *testing.T) {
 	})
 }
 
+// TestValidate: what cannot be listened at or connected to is a fault of its key, and so are servers without a key, since
+// these let anybody else listen, too.
+func TestValidate(t *testing.T) {
+	cluster := bus.Cluster{Listen: ":6222", Servers: []string{"a:6222"}}
+	for _, tt := range []struct {
+		cfg  bus.Config
+		want string // empty: no fault
+	}{
+		{bus.Config{}, ""},
+		{bus.Config{Listen: ":4223", Addresses: []string{"[::1]:4223"}, Cluster: cluster}, ""},
+		{bus.Config{Servers: []string{"a:4222"}, Seed: "S"}, ""},
+		{bus.Config{Servers: []string{"a:4222"}}, "seed: is missing"},
+		{bus.Config{Listen: "4223"}, `listen: is "4223"; must be HOST:PORT`},
+		{bus.Config{Listen: ":65536"}, "listen: is"},
+		{bus.Config{Listen: ":0"}, "listen: is"},
+		{bus.Config{Listen: ":nats"}, "listen: is"},
+		{bus.Config{Listen: ":1", Servers: []string{"a:1"}, Seed: "S"}, "servers: are set, and listen too"},
+		{bus.Config{Listen: ":1", Addresses: []string{":1"}}, `addresses: has ":1"`},
+		{bus.Config{Listen: ":1", Addresses: make([]string, 17)}, "addresses: has 17 entries"},
+		{bus.Config{Cluster: cluster}, "cluster: needs listen and servers"},
+		{bus.Config{Listen: ":1", Cluster: bus.Cluster{Listen: ":2"}}, "cluster: needs listen and servers"},
+	} {
+		err := tt.cfg.Validate()
+		if tt.want == "" && err != nil || tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)) {
+			t.Errorf("%+v: %v; want %q", tt.cfg, err, tt.want)
+		}
+	}
+}
+
 func TestMatches(t *testing.T) {
 	for _, tt := range []struct {
 		pattern, subject string

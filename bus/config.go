@@ -3,6 +3,7 @@ package bus
 import (
 	"errors"
 	"net"
+	"strconv"
 
 	"earshot/internal/field"
 )
@@ -12,8 +13,8 @@ type Config struct {
 	// Listen is where satellites connect, HOST:PORT, such as :4223. Empty means nowhere.
 	Listen string `yaml:"listen"`
 
-	// Addresses are those by which satellites reach this machine, HOST:PORT. Without any, those that its
-	// network has given it are used.
+	// Addresses are those by which satellites reach this machine, or the servers, HOST:PORT. Without any, the
+	// servers are used, or the addresses that the network has given this machine.
 	Addresses []string `yaml:"addresses"`
 
 	// Servers are NATS servers to use instead of one's own, HOST:PORT.
@@ -42,11 +43,18 @@ func (c Config) Enabled() bool { return c.Listen != "" || len(c.Servers) > 0 }
 // MaxAddresses is how many addresses or servers there may be.
 const MaxAddresses = 16
 
+// hostOf returns the host of an address with a port, and whether it is one.
+func hostOf(address string) (host string, ok bool) {
+	host, text, err := net.SplitHostPort(address)
+	port, err2 := strconv.ParseUint(text, 10, 16)
+	return host, err == nil && err2 == nil && port > 0
+}
+
 // Validate reports every fault in c, not only the first.
 func (c Config) Validate() error {
 	var faults []error
 	for key, at := range map[string]string{"listen": c.Listen, "cluster.listen": c.Cluster.Listen} {
-		if _, port, err := net.SplitHostPort(at); at != "" && (err != nil || port == "" || port == "0") {
+		if _, ok := hostOf(at); at != "" && !ok {
 			faults = append(faults, field.Errorf(key, "is %q; must be HOST:PORT, or :PORT for every address of this machine, such as :4223", at))
 		}
 	}
@@ -56,12 +64,15 @@ func (c Config) Validate() error {
 	if c.Listen != "" && len(c.Servers) > 0 {
 		faults = append(faults, field.Errorf("servers", "are set, and listen too; use a server of one's own or others"))
 	}
+	if len(c.Servers) > 0 && c.Seed == "" {
+		faults = append(faults, field.Errorf("seed", "is missing; set it to that of an nkey which the servers know: those that ask for none let anybody listen"))
+	}
 	for key, all := range map[string][]string{"addresses": c.Addresses, "servers": c.Servers, "cluster.servers": c.Cluster.Servers} {
 		if len(all) > MaxAddresses {
 			faults = append(faults, field.Errorf(key, "has %d entries; must have at most %d", len(all), MaxAddresses))
 		}
 		for _, a := range all {
-			if host, port, err := net.SplitHostPort(a); err != nil || host == "" || port == "" || len(a) > 256 {
+			if host, ok := hostOf(a); !ok || host == "" || len(a) > 256 {
 				faults = append(faults, field.Errorf(key, "has %q; must be HOST:PORT, such as hub.local:4223", a))
 			}
 		}

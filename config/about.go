@@ -307,7 +307,7 @@ var about = map[string]note{
 
 	"bus":                 {effect: "How satellites, the microphones and loudspeakers of other machines, reach this one; see \"earshot pair\". Without listen or servers there are none."},
 	"bus.listen":          {class: Section, effect: "A host and a port, such as :4223, where they connect, encrypted and each with its own key. Empty listens nowhere."},
-	"bus.addresses":       {class: Turn, effect: "Names or addresses with a port, such as hub.local:4223, by which other machines reach this one. None means the addresses that this machine has."},
+	"bus.addresses":       {class: Turn, effect: "Names or addresses with a port, such as hub.local:4223, by which other machines reach this one, or bus.servers. None means those servers, or the addresses that this machine has."},
 	"bus.servers":         {class: Section, effect: "NATS servers to use instead, HOST:PORT, reached by TLS. They must know the key of earshot and those that \"earshot pair\" prints."},
 	"bus.cluster":         {effect: "The servers of several daemons, each with bus.listen: what is published at one reaches the others. See [several daemons](several-machines.md#several-daemons)."},
 	"bus.cluster.listen":  {class: Restart, effect: "A host and a port, such as :6222, where the others connect. They must have the certificate of this one, which they share by the database."},

@@ -15,6 +15,9 @@ import (
 	"earshot/store"
 )
 
+// mostRelayed is how many connections other daemons may have here, together.
+const mostRelayed = 512
+
 // relaySubject returns the subject at which the daemon of a name answers requests that others pass on.
 func relaySubject(name string) string { return "earshot.cluster." + name + ".http" }
 
@@ -47,7 +50,7 @@ func (c *clusterMember) locate(id earshot.RoomID) (server.Location, error) {
 // serveRelayed answers requests that other daemons pass on, until ctx ends.
 func (c *clusterMember) serveRelayed(ctx context.Context) {
 	c.daemon.bus.Keep(ctx, "other daemons cannot pass requests on to this one", func(ctx context.Context, b bus.Bus) error {
-		l, err := stream.Listen(ctx, b, relaySubject(c.daemon.Config().Cluster.Name))
+		l, err := stream.Listen(ctx, b, relaySubject(c.daemon.Config().Cluster.Name), mostRelayed)
 		if err != nil {
 			return err
 		}

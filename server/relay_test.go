@@ -117,7 +117,7 @@ func serveTwo(t testing.TB) *pairOfServers {
 		if err != nil {
 			t.Fatal(err)
 		}
-		relayed, err := stream.Listen(ctx, &p.bus, "relay."+self)
+		relayed, err := stream.Listen(ctx, &p.bus, "relay."+self, 512)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -126,7 +126,7 @@ func serveTwo(t testing.TB) *pairOfServers {
 			t.Fatal(err)
 		}
 		p.ports[self] = "http://" + port.Addr().String()
-		terminals, err := stream.Listen(ctx, &p.bus, "kitchen."+self)
+		terminals, err := stream.Listen(ctx, &p.bus, "kitchen."+self, 512)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -296,7 +296,7 @@ func TestRelayBreaks(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	l, err := stream.Listen(ctx, &p.bus, "relay.c.3")
+	l, err := stream.Listen(ctx, &p.bus, "relay.c.3", 512)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -94,11 +94,19 @@ func (l *lane) connect(life context.Context) error {
 			c.problem(refusal(err))
 		case errors.Is(err, nats.ErrAuthorization), errors.Is(err, nats.ErrAuthRevoked):
 			c.problem(c.cfg.explain(err))
+		case errors.Is(err, nats.ErrMaxSubscriptionsExceeded):
+			c.problem(fmt.Errorf("%w: the server at %s grants this machine no more subscriptions; raise max_subscriptions there", bus.ErrRefused, c.cfg.where()))
 		}
 	}
 	l.up.Store(true) // before anything can say that it is not
 	if l.nc, err = o.Connect(); err != nil {
 		return c.cfg.explain(err)
+	}
+	switch most := l.nc.MaxPayload(); {
+	case !l.nc.HeadersSupported(): // by which it says that nobody answers
+		return fmt.Errorf("the server at %s is too old, or has headers switched off; it must be NATS 2.2 or later", c.cfg.where())
+	case most < bus.MaxData:
+		return fmt.Errorf("the server at %s takes no more than %d bytes in a message; set max_payload there to %d or more", c.cfg.where(), most, bus.MaxData)
 	}
 	c.parts.Go(func() { l.write(context.WithoutCancel(life)) })
 	return nil

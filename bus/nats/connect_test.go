@@ -1,8 +1,10 @@
 package nats_test
 
 import (
+	"bufio"
 	"bytes"
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -53,7 +55,21 @@ func TestConnectErrors(t *testing.T) {
 	closed.Close()
 	says := func(what string) string { return listener(t, func(c net.Conn) { io.WriteString(c, what); c.Close() }) }
 	web, ssh := says("HTTP/1.1 400 Bad Request\r\n\r\n"), says("SSH-2.0-OpenSSH_9.9\r\n")
-	plain := foreign(t, "")
+	plain, open, small := foreign(t, ""), foreign(t, secure), foreign(t, secure+"max_payload: 65536")
+	pair, err := tls.X509KeyPair(trusted.PEM, []byte(trusted.Key.Reveal()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	old := listener(t, func(c net.Conn) {
+		io.WriteString(c, "INFO {\"tls_required\":true,\"max_payload\":1048576}\r\n")
+		c = tls.Server(c, &tls.Config{Certificates: []tls.Certificate{pair}})
+		for lines := bufio.NewScanner(c); lines.Scan(); {
+			if lines.Text() == "PING" {
+				io.WriteString(c, "PONG\r\n")
+			}
+		}
+	})
+	old = strings.Replace(old, "127.0.0.1", "localhost", 1)
 	for _, tt := range []struct {
 		name   string
 		change func(*nats.Config)
@@ -70,14 +86,14 @@ func TestConnectErrors(t *testing.T) {
 		{"a web server, by names", func(c *nats.Config) { c.Servers, c.Certificates = []string{web}, nil }, "is not a NATS server", nil},
 		{"something else, by names", func(c *nats.Config) { c.Servers, c.Certificates = []string{ssh}, nil }, "is not a NATS server", nil},
 		{"a server without TLS", func(c *nats.Config) { c.Servers, c.Certificates, c.Seed = []string{plain}, nil, "" }, "has no TLS", nil},
-		{"a server without keys", func(c *nats.Config) { c.Servers, c.Certificates = []string{"nats://" + plain}, nil }, "does not ask for keys", nil},
-		{"without TLS to another machine", func(c *nats.Config) { c.Servers, c.Certificates = []string{"nats://192.0.2.1:4222"}, nil }, "use tls://192.0.2.1:4222", nil},
+		{"a server without keys", func(c *nats.Config) { c.Servers, c.Certificates = []string{open}, nil }, "does not ask for keys", nil},
+		{"an old server", func(c *nats.Config) { c.Servers, c.Certificates, c.Seed = []string{old}, nil, "" }, "must be NATS 2.2 or later", nil},
+		{"a server of small messages", func(c *nats.Config) { c.Servers, c.Certificates, c.Seed = []string{small}, nil, "" }, "takes no more than 65536 bytes in a message; set max_payload", nil},
 		{"no address", func(c *nats.Config) { c.Servers = nil }, "there is no address", nil},
 		{"no port", func(c *nats.Config) { c.Servers = []string{"hub"} }, "is HOST:PORT", nil},
 		{"another protocol", func(c *nats.Config) { c.Servers = []string{"https://hub:1"} }, "is HOST:PORT", nil},
-		{"a user in it", func(c *nats.Config) { c.Servers = []string{"tls://me:hunter2@hub:1"} }, "has a user in it", nil},
+		{"a user in it", func(c *nats.Config) { c.Servers = []string{"tls://me:hunter2@hub:1"} }, "is HOST:PORT", nil},
 		{"an odd inbox", func(c *nats.Config) { c.Inbox = "answers" }, "begin with \"_INBOX.\"", nil},
-		{"no certificates to trust", func(c *nats.Config) { c.Certificates, c.CA = nil, []byte("x") }, "has none in PEM", nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			cfg := s.Config()
@@ -108,7 +124,7 @@ func TestConnectEnds(t *testing.T) {
 	}
 }
 
-// foreign runs a NATS server as others run it, and returns its address. What it is like is added to its
+// foreign runs a NATS server as others run it, and returns its address by its name. What it is like is added to its
 // configuration.
 func foreign(t *testing.T, config string) (address string) {
 	t.Helper()
@@ -143,43 +159,73 @@ func foreign(t *testing.T, config string) (address string) {
 			return false
 		}
 		_, address, _ = strings.Cut(ports.Nats[0], "://")
+		address = strings.Replace(address, "127.0.0.1", "localhost", 1)
 		return true
 	})
 	return address
 }
 
-// TestForeignServer: a NATS server that is there will do, with TLS and keys, or with neither on this
-// machine.
+// TestForeignServer: a NATS server that is there will do, with a certificate that the system trusts, and with keys.
 func TestForeignServer(t *testing.T) {
 	seed, key := natstest.NewKey(t)
-	cert := natstest.NewCertificate(t)
-	dir := t.TempDir()
-	for name, data := range map[string]string{"cert.pem": string(cert.PEM), "key.pem": cert.Key.Reveal()} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(data), 0o600); err != nil {
-			t.Fatal(err)
-		}
+	users := fmt.Sprintf("authorization { users = [ { nkey: %s } ] }\n", key)
+	address := foreign(t, secure+users)
+	c := natstest.Connect(t, nats.Config{Servers: []string{address}, Seed: seed})
+	got := bustest.Subscribe(t, c, "a.*")
+	bustest.Publish(t, c, "a.b", []byte("hello"))
+	if m := testkit.Receive(t, testkit.Patience, "a message", got); string(m.Data) != "hello" {
+		t.Errorf("%q came", m.Data)
 	}
-	_, port, err := net.SplitHostPort(foreign(t, fmt.Sprintf("tls { cert_file: %q, key_file: %q }\nauthorization { users = [ { nkey: %s } ] }\n", dir+"/cert.pem", dir+"/key.pem", key)))
-	if err != nil {
+	other := filepath.Join(t.TempDir(), "bus.pem")
+	if _, err := natsserver.LoadCertificate(other); err != nil {
 		t.Fatal(err)
 	}
-	for _, cfg := range []nats.Config{
-		{Servers: []string{"localhost:" + port}, Seed: seed, CA: cert.PEM},
-		{Servers: []string{"nats://" + foreign(t, "")}},
+	untrusted := foreign(t, fmt.Sprintf("tls { cert_file: %q, key_file: %q }\n", other, other)+users)
+	stranger, unknown := natstest.NewKey(t)
+	for _, tt := range []struct {
+		name, address string
+		seed          field.Secret
+		want          []string
+	}{
+		{"a certificate that is not trusted", untrusted, seed, []string{"is not trusted", "; renew it, or"}},
+		{"another name", strings.Replace(address, "localhost", "127.0.0.1", 1), seed, []string{"is not trusted"}},
+		{"another key", address, stranger, []string{"does not know the key", "give it a user with the nkey " + unknown}}, // and not pair it: it may be the hub
+		{"no key", address, "", []string{"does not know the key"}},
 	} {
-		c := natstest.Connect(t, cfg)
-		got := bustest.Subscribe(t, c, "a.*")
-		bustest.Publish(t, c, "a.b", []byte("hello"))
-		if m := testkit.Receive(t, testkit.Patience, "a message", got); string(m.Data) != "hello" {
-			t.Errorf("%q came", m.Data)
+		_, err := nats.Connect(t.Context(), nats.Config{Servers: []string{tt.address}, Seed: tt.seed})
+		for _, want := range tt.want {
+			if err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: told %v; want %q", tt.name, err, want)
+			}
 		}
 	}
-	if _, err := nats.Connect(t.Context(), nats.Config{Servers: []string{"localhost:" + port}, Seed: seed}); err == nil || !strings.Contains(err.Error(), "is not trusted") {
-		t.Errorf("with the certificates of the system: %v", err)
-	}
-	for _, cfg := range []nats.Config{{Servers: []string{"127.0.0.1:" + port}, Seed: seed, CA: cert.PEM}, {Servers: []string{"localhost:" + port}, Seed: field.Secret(""), CA: cert.PEM}} {
-		if _, err := nats.Connect(t.Context(), cfg); err == nil {
-			t.Error("connected by another name, or without a key")
+}
+
+// TestSubscriptions: a daemon may have more subscriptions than its satellites need, since each request that it passes on
+// takes one; and if a server grants no more, that is told.
+func TestSubscriptions(t *testing.T) {
+	problems := make(chan error, 100)
+	own := natstest.Start(t, natsserver.Config{}).Config()
+	for name, tt := range map[string]struct {
+		cfg  nats.Config
+		most int
+	}{"own": {own, 1500}, "foreign": {nats.Config{Servers: []string{foreign(t, secure+"max_subscriptions: 20")}}, 20}} {
+		tt.cfg.Problem = func(err error) { problems <- err }
+		c := natstest.Connect(t, tt.cfg)
+		var last <-chan bus.Message
+		for i := range tt.most {
+			last = bustest.Subscribe(t, c, fmt.Sprint("many.", i))
+		}
+		bustest.Publish(t, c, fmt.Sprint("many.", tt.most-1), nil)
+		testkit.Receive(t, testkit.Patience, "a message at the last of them", last)
+		if len(problems) > 0 {
+			t.Errorf("%s: %v", name, testkit.Receive(t, testkit.Patience, "the problem", problems))
+		}
+		if name == "foreign" {
+			bustest.Subscribe(t, c, "one.more")
+			if err := testkit.Receive(t, testkit.Patience, "that there are too many", problems); !errors.Is(err, bus.ErrRefused) || !strings.Contains(err.Error(), "max_subscriptions") {
+				t.Errorf("told %v", err)
+			}
 		}
 	}
 }

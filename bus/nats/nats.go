@@ -14,14 +14,11 @@ import (
 	"context"
 	"crypto/sha256"
 	"crypto/tls"
-	"crypto/x509"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net"
-	"net/netip"
-	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -59,16 +56,15 @@ const (
 // A Config says where the servers are, and who connects. The functions may be nil, are called from
 // many goroutines and must not wait.
 type Config struct {
-	Servers []string     // HOST:PORT, with TLS; or URLs, of which nats:// is without, on this machine only
+	Servers []string     // HOST:PORT; nothing is sent without TLS
 	Seed    field.Secret // of the nkey that the server knows; empty for a server that asks for none
 	Inbox   string       // what the subjects of answers begin with, as the server allows: _INBOX. and more; may be empty
 	Name    string       // for people who look at the server
 
 	// Certificates are SHA-256, in hexadecimal, one of which is that of the server's certificate; such
 	// a server speaks TLS from the first byte, as that of earshot does. If there are none, the
-	// certificate is checked with CA, in PEM, or what the system trusts.
+	// system must trust the certificate.
 	Certificates []string
-	CA           []byte
 
 	// Dropped receives how many messages were lost here, because somebody was slow or the connection
 	// went away.
@@ -91,11 +87,10 @@ func (c *Config) where() string { return strings.Join(c.Servers, ", ") }
 func (c *Config) options(ctx context.Context, problem func(error)) (nats.Options, error) {
 	o := nats.GetDefaultOptions()
 	for _, s := range c.Servers {
-		u, err := c.server(s)
-		if err != nil {
-			return o, err
+		if host, port, err := net.SplitHostPort(s); err != nil || host == "" || port == "" {
+			return o, errors.New("the address of a NATS server is HOST:PORT")
 		}
-		o.Servers = append(o.Servers, u)
+		o.Servers = append(o.Servers, "tls://"+s)
 	}
 	if len(o.Servers) == 0 {
 		return o, errors.New("there is no address of a NATS server")
@@ -103,22 +98,16 @@ func (c *Config) options(ctx context.Context, problem func(error)) (nats.Options
 	if c.Inbox != "" && !strings.HasPrefix(c.Inbox, inboxes) {
 		return o, fmt.Errorf("the subjects of answers begin with %q", inboxes)
 	}
-	if c.Seed != "" {
-		key, err := nkeys.FromSeed([]byte(c.Seed.Reveal()))
-		if err == nil {
-			o.Nkey, err = key.PublicKey()
-		}
-		if err != nil || !nkeys.IsValidPublicUserKey(o.Nkey) {
-			return o, errors.New("the key for the bus is not the seed of a user's nkey; pair this machine again")
-		}
-		o.SignatureCB = key.Sign
-	}
 	var err error
-	if o.TLSConfig, err = c.tls(problem); err != nil {
-		return o, err
+	if c.Seed != "" {
+		if o.Nkey, o.SignatureCB, err = c.key(); err != nil {
+			return o, err
+		}
 	}
-	o.TLSHandshakeFirst = len(c.Certificates) > 0
-	o.Secure = o.TLSConfig != nil
+	o.Secure, o.TLSConfig = true, &tls.Config{MinVersion: tls.VersionTLS12}
+	if len(c.Certificates) > 0 {
+		o.TLSHandshakeFirst, o.TLSConfig = true, c.pinned(problem)
+	}
 	o.Name, o.InboxPrefix = c.Name, c.Inbox
 	o.Timeout, o.FlusherTimeout, o.ReconnectOnFlusherError = timeout, timeout, true
 	o.PingInterval, o.MaxPingsOut = ping, 2
@@ -137,49 +126,32 @@ func (c *Config) options(ctx context.Context, problem func(error)) (nats.Options
 	return o, nil
 }
 
-// server returns the URL of a server.
-func (c *Config) server(s string) (string, error) {
-	if !strings.Contains(s, "://") {
-		s = "tls://" + s
+// key returns the public key of the seed, and how to sign with it.
+func (c *Config) key() (public string, sign func([]byte) ([]byte, error), err error) {
+	key, err := nkeys.FromSeed([]byte(c.Seed.Reveal()))
+	if err == nil {
+		public, err = key.PublicKey()
 	}
-	u, err := url.Parse(s)
-	if err != nil || u.Port() == "" || u.Hostname() == "" || u.Path != "" || u.Scheme != "tls" && u.Scheme != "nats" {
-		return "", errors.New("the address of a NATS server is HOST:PORT, tls://HOST:PORT or nats://HOST:PORT")
+	if err != nil || !nkeys.IsValidPublicUserKey(public) {
+		return "", nil, errors.New("the key for the bus is not the seed of a user's nkey; pair this machine again, or correct bus.seed, which begins with SU")
 	}
-	if u.User != nil {
-		return "", errors.New("the address of a NATS server has a user in it; earshot connects with the seed of an nkey")
-	}
-	ip, _ := netip.ParseAddr(u.Hostname())
-	if u.Scheme == "nats" && len(c.Certificates) == 0 && len(c.CA) == 0 && u.Hostname() != "localhost" && !ip.IsLoopback() {
-		return "", fmt.Errorf("%s is on another machine, to which nothing is sent without TLS; use tls://%s", s, u.Host)
-	}
-	return s, nil
+	return public, key.Sign, nil
 }
 
-// tls returns how the server's certificate is checked, or nil for a server without TLS.
-func (c *Config) tls(problem func(error)) (*tls.Config, error) {
-	if len(c.Certificates) > 0 {
-		return &tls.Config{
-			MinVersion:         tls.VersionTLS13,
-			InsecureSkipVerify: true, // by names and issuers; instead:
-			VerifyConnection: func(s tls.ConnectionState) error {
-				sum := sha256.Sum256(s.PeerCertificates[0].Raw)
-				if !slices.ContainsFunc(c.Certificates, func(pin string) bool { return strings.EqualFold(pin, hex.EncodeToString(sum[:])) }) {
-					problem(c.explain(errCertificate))
-					return errCertificate
-				}
-				return nil
-			},
-		}, nil
+// pinned returns how the server's certificate is checked if it must be one of Certificates.
+func (c *Config) pinned(problem func(error)) *tls.Config {
+	return &tls.Config{
+		MinVersion:         tls.VersionTLS13,
+		InsecureSkipVerify: true, // by names and issuers; instead:
+		VerifyConnection: func(s tls.ConnectionState) error {
+			sum := sha256.Sum256(s.PeerCertificates[0].Raw)
+			if !slices.ContainsFunc(c.Certificates, func(pin string) bool { return strings.EqualFold(pin, hex.EncodeToString(sum[:])) }) {
+				problem(c.explain(errCertificate))
+				return errCertificate
+			}
+			return nil
+		},
 	}
-	if len(c.CA) == 0 {
-		return nil, nil
-	}
-	pool := x509.NewCertPool()
-	if !pool.AppendCertsFromPEM(c.CA) {
-		return nil, errors.New("the file that says which certificates to trust has none in PEM")
-	}
-	return &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: pool}, nil
 }
 
 // A dialer implements [nats.CustomDialer].
@@ -216,9 +188,13 @@ func (c *Config) explain(err error) error {
 	case errors.Is(err, errCertificate):
 		return fmt.Errorf("the server at %s is not the one that is expected: %w; if it was set up anew, pair this machine again: earshot pair", where, errCertificate)
 	case errors.As(err, &unknown):
-		return fmt.Errorf("the certificate of the server at %s is not trusted: %w", where, unknown.Err)
+		return fmt.Errorf("the certificate of the server at %s is not trusted: %w; renew it, or have this machine trust who has issued it", where, unknown.Err)
 	case errors.Is(err, nats.ErrAuthorization), errors.Is(err, nats.ErrAuthRevoked):
-		return fmt.Errorf("the server at %s does not know the key of this machine, or no longer: %w; pair it again: earshot pair", where, bus.ErrRefused)
+		cure := "pair it again: earshot pair"
+		if public, _, err := c.key(); len(c.Certificates) == 0 && err == nil { // it is not a server of earshot
+			cure = "give it a user with the nkey " + public
+		}
+		return fmt.Errorf("the server at %s does not know the key of this machine, or no longer: %w; %s", where, bus.ErrRefused, cure)
 	case errors.Is(err, nats.ErrSecureConnWanted):
 		return fmt.Errorf("the server at %s has no TLS, without which nothing is sent to it", where)
 	case errors.Is(err, nats.ErrNkeysNotSupported):

@@ -12,6 +12,7 @@ import (
 	"net"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -19,9 +20,11 @@ import (
 
 	"earshot/bus"
 	"earshot/bus/bustest"
+	"earshot/bus/nats"
 	"earshot/bus/nats/natstest"
 	"earshot/internal/field"
 	"earshot/internal/testkit"
+	"earshot/satellite"
 )
 
 // A raw is a connection to a server without a client.
@@ -71,6 +74,14 @@ func (c *raw) read(t *testing.T, words ...string) string {
 // login proves who this is, and returns what it said.
 func (c *raw) login(t *testing.T, seed field.Secret) (connect string) {
 	t.Helper()
+	connect = c.introduce(t, seed)
+	c.read(t, "PONG")
+	return connect
+}
+
+// introduce says who this is, and returns what it said.
+func (c *raw) introduce(t *testing.T, seed field.Secret) (connect string) {
+	t.Helper()
 	var info struct{ Nonce string }
 	if err := json.Unmarshal([]byte(strings.TrimPrefix(c.read(t, "INFO"), "INFO ")), &info); err != nil || info.Nonce == "" {
 		t.Fatalf("no nonce: %v", err)
@@ -89,7 +100,6 @@ func (c *raw) login(t *testing.T, seed field.Secret) (connect string) {
 	}
 	connect = fmt.Sprintf("CONNECT {\"nkey\":%q,\"sig\":%q,\"verbose\":false}\r\n", public, base64.RawURLEncoding.EncodeToString(sig))
 	c.write(t, connect+"PING\r\n")
-	c.read(t, "PONG")
 	return connect
 }
 
@@ -181,5 +191,72 @@ func TestFlood(t *testing.T) {
 	bustest.Publish(t, hub, "earshot.satellite.last", nil)
 	if m := testkit.Receive(t, testkit.Patience, "a message", got); m.Subject != "earshot.satellite.last" {
 		t.Errorf("%d bytes came under %s", len(m.Data), m.Subject)
+	}
+}
+
+// TestExcess: a satellite that sends, connects or subscribes without end is kept out, and neither the hub nor another
+// satellite is disconnected by it.
+func TestExcess(t *testing.T) {
+	const subject = "earshot.satellite.kitchen.up.control"
+	var subscribes string
+	for i := range 200 {
+		subscribes += fmt.Sprintf("SUB earshot.satellite.kitchen.down.sound %d\r\n", i)
+	}
+	for _, tt := range []struct {
+		name        string
+		connections int
+		sends       string // each of them
+		times       int
+	}{
+		{"large messages", 2, fmt.Sprintf("PUB %s %d\r\n%s\r\n", subject, bus.MaxData, strings.Repeat("x", bus.MaxData)), 1 << 20},
+		{"small messages", 2, strings.Repeat("PUB "+subject+" 0\r\n\r\n", 1000), 1 << 20},
+		{"subscriptions", 2, subscribes, 1},
+		{"connections", 70, "PING\r\n", 1},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s, _, seeds := pair(t, "kitchen", "bath")
+			hub, bath := natstest.Connect(t, s.Config()), natstest.Connect(t, s.UserConfig(seeds["bath"], satellite.RightsOf("bath")))
+			_, hubLost := hub.Connected()
+			_, bathLost := bath.Connected()
+			stop, err := hub.Subscribe(t.Context(), subject, func(bus.Message) {})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer stop()
+			got := bustest.Subscribe(t, hub, "earshot.satellite.bath.up.control")
+			var all []*raw
+			for len(all) < tt.connections { // of the last ones none may be let in any more
+				c := dial(t, s)
+				if c.introduce(t, seeds["kitchen"]); len(all) < 60 {
+					c.read(t, "PONG")
+				}
+				all = append(all, c)
+			}
+			var senders sync.WaitGroup
+			for _, c := range all {
+				senders.Go(func() {
+					for range tt.times {
+						if _, err := io.WriteString(c, tt.sends); err != nil {
+							return
+						}
+					}
+					c.ends(t)
+				})
+			}
+			testkit.Finish(t, testkit.Patience, "it is kept out", senders.Wait)
+			cfg := s.UserConfig(seeds["kitchen"], satellite.RightsOf("kitchen"))
+			if _, err := nats.Connect(t.Context(), cfg); !errors.Is(err, bus.ErrRefused) {
+				t.Errorf("it comes back: %v", err)
+			}
+			bustest.Publish(t, bath, "earshot.satellite.bath.up.control", nil)
+			testkit.Receive(t, testkit.Patience, "a message of another satellite", got)
+			select {
+			case <-hubLost:
+				t.Error("the hub was disconnected")
+			case <-bathLost:
+				t.Error("another satellite was disconnected")
+			default:
+			}
+		})
 	}
 }

@@ -13,11 +13,11 @@ import (
 	"fmt"
 	"io/fs"
 	"math/big"
-	"os"
 	"time"
 
 	"earshot/internal/atomicfile"
 	"earshot/internal/field"
+	"earshot/internal/keyfile"
 )
 
 // valid is how long a certificate is valid: nobody looks at that, since it is pinned, and a daemon
@@ -31,18 +31,32 @@ type Certificate struct {
 }
 
 // LoadCertificate reads a certificate and its key from a file that only this user may read, or makes
-// them and writes that file.
+// them and writes that file. Several processes may do so at the same time.
 func LoadCertificate(path string) (Certificate, error) {
-	is, err := os.Stat(path)
-	if errors.Is(err, fs.ErrNotExist) {
+	c, err := readCertificate(path)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return c, err
+	}
+	unlock, err := certificateFile(path).Lock()
+	if err != nil {
+		return c, err
+	}
+	defer unlock()
+	if c, err = readCertificate(path); errors.Is(err, fs.ErrNotExist) {
 		return newCertificate(path)
 	}
-	if err == nil && is.Mode().Perm()&0o077 != 0 {
-		return Certificate{}, fmt.Errorf("%s holds the key of the bus, and others may read or write it; move it away, and pair all satellites again", path)
-	}
-	data, err := os.ReadFile(path)
+	return c, err // that another process has made meanwhile
+}
+
+func certificateFile(path string) keyfile.File {
+	const again = "move it away, and pair all satellites again"
+	return keyfile.File{Path: path, What: "keys of the bus", Most: 64 << 10, Secret: true, Create: again, Review: again + ", if others had it"}
+}
+
+func readCertificate(path string) (Certificate, error) {
+	data, _, err := certificateFile(path).Read()
 	if err != nil {
-		return Certificate{}, fmt.Errorf("reading the certificate of the bus: %w", err)
+		return Certificate{}, err
 	}
 	block, rest := pem.Decode(data)
 	if _, err := tls.X509KeyPair(data, data); err != nil || block == nil || block.Type != "CERTIFICATE" {

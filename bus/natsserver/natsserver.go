@@ -23,9 +23,9 @@ import (
 // MaxUsers is how many users a server may have.
 const MaxUsers = 256
 
-// MaxSubscriptions is how many subscriptions a connection may have: more than a daemon needs for as many
-// satellites as can be paired, with their consoles.
-const MaxSubscriptions = 512
+// MaxSubscriptions is how many subscriptions a connection may have: more than a daemon needs for as many satellites as
+// can be paired, with their consoles, and for what it passes on to other daemons and they to it. A user may have fewer.
+const MaxSubscriptions = 4096
 
 // A User is somebody other than the hub who may connect.
 type User struct {

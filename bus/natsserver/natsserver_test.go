@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -20,6 +21,7 @@ import (
 	"earshot/bus/natsserver"
 	"earshot/internal/helper"
 	"earshot/internal/helper/helpertest"
+	"earshot/internal/testkit"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -160,6 +162,24 @@ func TestCertificate(t *testing.T) {
 	}
 	if is, err := os.Stat(path); err != nil || is.Mode() != 0o600 {
 		t.Errorf("the file is %v, %v", is, err)
+	}
+	var made sync.Map // by several at the same time, such as a daemon and earshot pair
+	var makers sync.WaitGroup
+	for range 8 {
+		makers.Go(func() {
+			c, err := natsserver.LoadCertificate(filepath.Join(filepath.Dir(path), "other.pem"))
+			if made.Store(c.SHA256(), nil); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	testkit.Finish(t, testkit.Patience, "all have a certificate", makers.Wait)
+	different := 0
+	for range made.Range {
+		different++
+	}
+	if different != 1 {
+		t.Errorf("at the same time, %d different ones are made", different)
 	}
 	again, err := natsserver.LoadCertificate(path)
 	if err != nil || again.SHA256() != first.SHA256() || again.Key != first.Key {

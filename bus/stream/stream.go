@@ -30,9 +30,7 @@ const (
 	// window is how many messages of data may be under way in one direction.
 	window = 24
 
-	// mostConns is how many connections a listener has at a time, and mostWaiting how many of them nobody
-	// has accepted.
-	mostConns   = 512
+	// mostWaiting is how many connections of a listener there may be that nobody has accepted.
 	mostWaiting = 64
 
 	// alive is how often each side says that it is there, and looks whether the bus is: if twice it is not,
@@ -64,6 +62,9 @@ func (a addr) String() string { return string(a) }
 // Dial connects with the listener at a subject. The end of ctx, or [silence] without an answer, ends
 // the attempt, not the connection. The error is [bus.ErrNobody] if nobody listens there.
 func Dial(ctx context.Context, b bus.Bus, subject string) (net.Conn, error) {
+	if on, _ := b.Connected(); !on { // subscribing might wait until it is
+		return nil, fmt.Errorf("connecting to %s: %w", subject, errBus)
+	}
 	life := context.WithoutCancel(ctx)
 	ctx, done := context.WithTimeoutCause(ctx, silence, errSilent)
 	defer done()
@@ -89,6 +90,7 @@ func Dial(ctx context.Context, b bus.Bus, subject string) (net.Conn, error) {
 type listener struct {
 	bus     bus.Bus
 	subject string
+	most    int
 	conns   chan *conn // that nobody has accepted
 	end     func()
 	ended   chan struct{}
@@ -99,12 +101,12 @@ type listener struct {
 }
 
 // Listen listens at a subject until ctx ends or it is closed, which must be done in any case. What it
-// has accepted goes on. It has a method Ignored() int64, which returns how many messages it and its
+// has accepted goes on. There are at most so many connections at a time, and each takes a subscription. It has a method Ignored() int64, which returns how many messages it and its
 // connections have ignored since they were malformed or had come before.
-func Listen(ctx context.Context, b bus.Bus, subject string) (net.Listener, error) {
+func Listen(ctx context.Context, b bus.Bus, subject string, most int) (net.Listener, error) {
 	life := context.WithoutCancel(ctx)
 	ctx, end := context.WithCancel(ctx)
-	l := &listener{bus: b, subject: subject, conns: make(chan *conn, mostWaiting), end: end, ended: make(chan struct{}), names: make(map[string]bool)}
+	l := &listener{bus: b, subject: subject, most: most, conns: make(chan *conn, mostWaiting), end: end, ended: make(chan struct{}), names: make(map[string]bool)}
 	stop, err := b.Subscribe(ctx, subject, func(m bus.Message) { l.open(life, m) })
 	if err != nil {
 		end()
@@ -126,7 +128,7 @@ func Listen(ctx context.Context, b bus.Bus, subject string) (net.Listener, error
 func (l *listener) open(life context.Context, m bus.Message) {
 	name := string(m.Data)
 	l.mu.Lock()
-	again, full := l.names[name], len(l.names) == mostConns || len(l.conns) == mostWaiting
+	again, full := l.names[name], len(l.names) >= l.most || len(l.conns) == mostWaiting
 	l.mu.Unlock()
 	switch {
 	case m.Respond == nil, again, len(name) != 26, strings.Trim(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567") != "":
@@ -139,6 +141,7 @@ func (l *listener) open(life context.Context, m bus.Message) {
 	c := newConn(l.bus, l.subject+"."+name+".up", l.subject+"."+name+".down", &l.ignored)
 	stop, err := l.bus.Subscribe(life, c.from, c.take)
 	if err != nil {
+		_ = m.Respond(nil)
 		return
 	}
 	l.mu.Lock()

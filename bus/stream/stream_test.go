@@ -38,7 +38,7 @@ const subject = "earshot.cluster.attic.http"
 // connect returns both ends of a connection, and the listener.
 func connect(t testing.TB, a, b bus.Bus) (dialled, accepted net.Conn, l net.Listener) {
 	t.Helper()
-	l, err := stream.Listen(t.Context(), b, subject)
+	l, err := stream.Listen(t.Context(), b, subject, 512)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +59,7 @@ func connect(t testing.TB, a, b bus.Bus) (dialled, accepted net.Conn, l net.List
 // pipe makes what nettest asks for.
 func pipe(a, b bus.Bus) nettest.MakePipe {
 	return func() (net.Conn, net.Conn, func(), error) {
-		l, err := stream.Listen(context.Background(), b, subject)
+		l, err := stream.Listen(context.Background(), b, subject, 512)
 		if err != nil {
 			return nil, nil, nil, err
 		}
@@ -339,13 +339,34 @@ func TestForged(t *testing.T) {
 	exchange("three")
 }
 
+// A fullBus takes one subscription.
+type fullBus struct {
+	bus.Bus
+	taken atomic.Bool
+}
+
+func (f *fullBus) Subscribe(ctx context.Context, pattern string, take func(bus.Message)) (func(), error) {
+	if f.taken.Swap(true) {
+		return nil, bus.ErrFull
+	}
+	return f.Bus.Subscribe(ctx, pattern, take)
+}
+
+// A slowBus takes a while to subscribe.
+type slowBus struct{ bus.Bus }
+
+func (s slowBus) Subscribe(ctx context.Context, pattern string, take func(bus.Message)) (func(), error) {
+	<-time.After(5 * time.Second)
+	return s.Bus.Subscribe(ctx, pattern, take)
+}
+
 // TestListener: dialling has a bound, whoever listens and for whatever reason not.
 func TestListener(t *testing.T) {
 	var l bus.Local
 	if _, err := stream.Dial(t.Context(), &l, subject); !errors.Is(err, bus.ErrNobody) {
 		t.Errorf("nobody listens: %v", err)
 	}
-	listener, err := stream.Listen(t.Context(), &l, subject)
+	listener, err := stream.Listen(t.Context(), &l, subject, 512)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -369,6 +390,33 @@ func TestListener(t *testing.T) {
 		}
 		c.Close()
 	}
+	for name, b := range map[string]bus.Bus{"three are open": &l, "the bus takes no subscription": &fullBus{Bus: &l}} {
+		listener, err := stream.Listen(t.Context(), b, subject, 3)
+		if err != nil {
+			t.Fatal(err)
+		}
+		begun, conns := time.Now(), 0
+		for range 4 {
+			var c net.Conn
+			if c, err = stream.Dial(t.Context(), &l, subject); err != nil {
+				break
+			}
+			conns++
+			defer c.Close()
+		}
+		if err == nil || !strings.Contains(err.Error(), "no more connections") || conns != 3 && b == &l || time.Since(begun) > testkit.Patience {
+			t.Errorf("%s: after %d connections: %v", name, conns, err)
+		}
+		listener.Close()
+	}
+	synctest.Test(t, func(t *testing.T) { // a bus that is away may take its time to subscribe
+		away := &lossyBus{Bus: new(bus.Local), change: make(chan struct{})}
+		away.set(true)
+		begun := time.Now()
+		if _, err := stream.Dial(t.Context(), slowBus{away}, subject); err == nil || time.Since(begun) > 0 {
+			t.Errorf("the bus is away: after %v: %v", time.Since(begun), err)
+		}
+	})
 	synctest.Test(t, func(t *testing.T) {
 		var l bus.Local
 		stop, err := l.Subscribe(t.Context(), subject, func(bus.Message) {})

@@ -52,7 +52,8 @@ func TestStart(t *testing.T) {
 		{"a cluster without a port", func(c *natsserver.Config) { c.Cluster = &natsserver.Cluster{Name: "c"} }, "the bus listens at HOST:PORT", ""},
 		{"a cluster at a port that is taken", func(c *natsserver.Config) {
 			c.Cluster = &natsserver.Cluster{Name: "c", Listen: taken.Addr().String()}
-		}, "the bus cannot listen: ", "set bus.listen to another port"},
+		}, "the bus cannot listen: ", "set bus.cluster.listen to another port"},
+		{"an address of another machine", func(c *natsserver.Config) { c.Listen = "192.0.2.1:4223" }, "the bus cannot listen: ", "set bus.listen to an address of this machine"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			cfg := good

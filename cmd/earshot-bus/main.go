@@ -3,7 +3,8 @@
 // in it; it is a program of its own so that the daemon has no server in itself.
 //
 // What happens when a reader is slow: a client that does not take what is sent to it is disconnected
-// when [bus.MaxPending] bytes wait for it, or after some seconds.
+// when too much waits for it, or after some seconds. A satellite that sends, connects or subscribes more than one
+// could need is kept out for a minute: see [server.guard].
 package main
 
 import (

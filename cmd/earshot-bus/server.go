@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"crypto/sha256"
 	"crypto/tls"
 	"encoding/hex"
@@ -13,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	nats "github.com/nats-io/nats-server/v2/server"
@@ -30,6 +32,10 @@ const (
 	// who have not yet proved who they are.
 	mostConnections = 4 * natsserver.MaxUsers
 
+	// mostPending is how many bytes may wait for a client before it is disconnected. From three quarters of it, NATS
+	// slows whoever sends to it; the rest must hold what comes all the same until [server.guard] looks.
+	mostPending = 64 << 20
+
 	// starting is how long the server may take to listen.
 	starting = 10 * time.Second
 )
@@ -39,6 +45,13 @@ type server struct {
 	*nats.Server
 	start              natsserver.Start
 	clients, neighbour *tls.Config
+	log                *logger
+	end                context.CancelFunc
+	guarding           sync.WaitGroup
+
+	mu    sync.Mutex
+	users []natsserver.User
+	out   map[string]time.Time // the keys of those that are kept out, and until when
 }
 
 // startServer starts a server. Its log goes to log.
@@ -47,27 +60,32 @@ func startServer(start natsserver.Start, log io.Writer) (*server, error) {
 	if err != nil {
 		return nil, errors.New("the certificate of the bus and its key do not fit")
 	}
-	s := &server{start: start, clients: &tls.Config{MinVersion: tls.VersionTLS13, Certificates: []tls.Certificate{pair}}}
+	s := &server{
+		start: start, clients: &tls.Config{MinVersion: tls.VersionTLS13, Certificates: []tls.Certificate{pair}},
+		log: &logger{w: log, failed: make(chan string, 1)}, users: start.Users, out: make(map[string]time.Time),
+	}
 	if start.Cluster != nil {
 		s.neighbour = mutual(pair, start.Cluster.Certificates)
 	}
-	o, err := s.options(start.Users)
+	o, err := s.options()
 	if err != nil {
 		return nil, err
 	}
 	if s.Server, err = nats.NewServer(o); err != nil {
 		return nil, err
 	}
-	l := &logger{w: log, failed: make(chan string, 1)}
-	s.SetLogger(l, false, false)
+	s.SetLogger(s.log, false, false)
+	ctx, end := context.WithCancel(context.Background())
+	s.end = end
 	s.Start()
 	ready := make(chan bool, 1)
 	go func() { ready <- s.ReadyForConnections(starting) }() // ends after that at the latest
 	select {
-	case problem := <-l.failed:
+	case problem := <-s.log.failed:
 		err = &listenError{problem}
 	case ok := <-ready:
 		if ok {
+			s.guarding.Go(func() { s.guard(ctx) })
 			return s, nil
 		}
 		err = fmt.Errorf("the bus does not listen at %s after %v", start.Listen, starting)
@@ -83,7 +101,14 @@ func (e *listenError) Error() string { return "the bus cannot listen: " + e.prob
 
 // Cure says what to do.
 func (e *listenError) Cure() string {
-	return "end the other program, or set bus.listen to another port"
+	key := "bus.listen"
+	if strings.Contains(e.problem, "router port") { // as NATS calls that of a cluster
+		key = "bus.cluster.listen"
+	}
+	if strings.Contains(e.problem, syscall.EADDRINUSE.Error()) {
+		return "end the other program, or set " + key + " to another port"
+	}
+	return "set " + key + " to an address of this machine and a port from 1024 on, or to such a port alone, such as :4223"
 }
 
 // mutual returns how the servers of a cluster know each other, whichever of them connects.
@@ -103,11 +128,11 @@ func mutual(pair tls.Certificate, known []string) *tls.Config {
 	}
 }
 
-// options returns what the server is like with these users.
-func (s *server) options(users []natsserver.User) (*nats.Options, error) {
+// options returns what the server is like with its users.
+func (s *server) options() (*nats.Options, error) {
 	o := &nats.Options{
 		NoSigs: true, NoSystemAccount: true, DisableShortFirstPing: true,
-		MaxPayload: bus.MaxData, MaxPending: bus.MaxPending, MaxSubs: natsserver.MaxSubscriptions, MaxConn: mostConnections,
+		MaxPayload: bus.MaxData, MaxPending: mostPending, MaxSubs: natsserver.MaxSubscriptions, MaxConn: mostConnections,
 		PingInterval: 2 * time.Second, MaxPingsOut: 2, WriteDeadline: handshake,
 		AuthTimeout: handshake.Seconds(), TLSTimeout: handshake.Seconds(),
 		TLSConfig: s.clients, TLSHandshakeFirst: true,
@@ -120,7 +145,10 @@ func (s *server) options(users []natsserver.User) (*nats.Options, error) {
 		return nil, errors.New("the key of the hub is not the public nkey of a user")
 	}
 	o.Nkeys = []*nats.NkeyUser{{Nkey: s.start.Hub}}
-	for _, u := range users {
+	for _, u := range s.users {
+		if _, out := s.out[u.Key]; out {
+			continue
+		}
 		o.Nkeys = append(o.Nkeys, &nats.NkeyUser{Nkey: u.Key, Permissions: &nats.Permissions{
 			Publish:   &nats.SubjectPermission{Allow: u.Rights.Publish},
 			Subscribe: &nats.SubjectPermission{Allow: u.Rights.Subscribe},
@@ -165,7 +193,15 @@ func (s *server) started() natsserver.Started {
 
 // setUsers changes the users, and disconnects those who are gone.
 func (s *server) setUsers(users []natsserver.User) error {
-	o, err := s.options(users)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.users = users
+	return s.reload()
+}
+
+// reload applies a change of the users. The caller holds the lock.
+func (s *server) reload() error {
+	o, err := s.options()
 	if err != nil {
 		return err
 	}
@@ -175,6 +211,8 @@ func (s *server) setUsers(users []natsserver.User) error {
 // stop ends the server, if there is one.
 func (s *server) stop() {
 	if s != nil && s.Server != nil {
+		s.end()
+		s.guarding.Wait()
 		s.Shutdown()
 		s.WaitForShutdown()
 	}

@@ -339,7 +339,7 @@ func newRack(t *testing.T, cert natsserver.Certificate, users string) *rack {
 	}
 	for i := range 3 {
 		file := filepath.Join(dir, fmt.Sprint(i))
-		text := fmt.Sprintf("listen: %q\ntls { cert_file: %q, key_file: %q }\nauthorization { users = [ %s ] }\ncluster { name: rack, listen: %q, routes: [ %s ] }\n",
+		text := fmt.Sprintf("listen: %q\ntls { cert_file: %q, key_file: %q, handshake_first: auto }\nauthorization { users = [ %s ] }\ncluster { name: rack, listen: %q, routes: [ %s ] }\n",
 			r.addresses[i], dir+"/cert.pem", dir+"/key.pem", users, routes[i], "nats://"+strings.Join(routes, ", nats://"))
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -400,7 +400,7 @@ func TestClusterForeignServers(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.start()
-	f.satellite(code.ID, nats.Config{Servers: servers, Seed: code.Seed, Inbox: made.Rights.Inbox, CA: cert.PEM})
+	f.satellite(code.ID, nats.Config{Servers: servers, Seed: code.Seed, Inbox: made.Rights.Inbox, Certificates: []string{cert.SHA256()}})
 	f.joins("the satellite joins", time.Time{})
 	f.asks()
 	for i := range r.running {

@@ -99,11 +99,13 @@ func pairedRoom(cfg *config.Config, name string) (executive.Room, error) {
 	return executive.Room{}, &verdict{notFound, fmt.Errorf("there is no room %q; there are: %s", name, strings.Join(known, ", "))}
 }
 
-// busAddresses returns where other machines reach the bus: what the configuration says, or the host
-// that it listens at, or every address of this machine, its name first.
+// busAddresses returns where other machines reach the bus: the addresses that the configuration says, or its
+// servers, or the host that it listens at, or every address of this machine, its name first.
 func busAddresses(c bus.Config) ([]string, error) {
-	if all := slices.Concat(c.Addresses, c.Servers); len(all) > 0 {
-		return all, nil
+	for _, said := range [][]string{c.Addresses, c.Servers} {
+		if len(said) > 0 {
+			return said, nil
+		}
 	}
 	host, port, err := net.SplitHostPort(c.Listen)
 	if err != nil {

@@ -94,6 +94,20 @@ func TestPair(t *testing.T) {
 	}
 }
 
+// TestPairServers: a satellite is told to look for other servers at the addresses that are said, and not where the hub
+// finds them; and its code can be read also if there are as many as there may be.
+func TestPairServers(t *testing.T) {
+	h := newHome(t)
+	all := func(host string) string {
+		return strings.TrimSuffix(strings.Repeat(host+":4222, ", bus.MaxAddresses), ", ")
+	}
+	h.write("config/earshot/config.yaml", "bus: {seed: SU, servers: ["+all("inside")+"], addresses: ["+all("outside")+"]}\n")
+	r := h.earshot(nil, "pair", "kitchen")
+	if code, err := pairing.Decode(r.out); err != nil || strings.Join(code.Addresses, ", ") != all("outside") {
+		t.Errorf("%v, %v\n%s", code.Addresses, err, r.err)
+	}
+}
+
 // A farProcess is an "earshot satellite" that runs.
 type farProcess struct {
 	*exec.Cmd

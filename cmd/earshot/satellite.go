@@ -53,7 +53,7 @@ type satelliteCommand struct {
 // pairedFile keeps the code by which this machine is paired.
 func pairedFile() keyfile.File {
 	return keyfile.File{
-		Path: filepath.Join(xdg.ConfigHome, "earshot", "satellite"), What: "keys of this satellite", Most: login.MaxAnswer,
+		Path: filepath.Join(xdg.ConfigHome, "earshot", "satellite"), What: "keys of this satellite", Most: login.MaxAnswer, Secret: true,
 		Create: "earshot satellite forget; then earshot pair NAME on the other machine", Review: "earshot satellite forget",
 	}
 }

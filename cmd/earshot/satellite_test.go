@@ -150,6 +150,7 @@ func TestSatelliteWithoutTerminal(t *testing.T) {
 	for _, spoil := range []func() error{
 		func() error { return os.WriteFile(file, []byte(code[:30]), 0o600) },
 		func() error { return os.WriteFile(file, []byte(code), 0o600) },
+		func() error { return os.Chmod(file, 0o644) }, // it holds a key
 	} {
 		if err := spoil(); err != nil {
 			t.Fatal(err)

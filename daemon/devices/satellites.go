@@ -346,7 +346,7 @@ func (s *Satellites) parts(cfg *config.Config, one *pairedSatellite, there *supe
 
 	add(name+": console", nil, func(ctx context.Context) error {
 		s.Bus.Keep(ctx, "nobody can write at a satellite", func(ctx context.Context, b bus.Bus) error {
-			l, err := stream.Listen(ctx, limitedBus{b, make(chan struct{}, 1+satelliteConsoles)}, satellite.ConsoleSubject(p.ID))
+			l, err := stream.Listen(ctx, b, satellite.ConsoleSubject(p.ID), satelliteConsoles)
 			if err != nil {
 				return err
 			}
@@ -372,29 +372,6 @@ func (s *Satellites) parts(cfg *config.Config, one *pairedSatellite, there *supe
 		})
 	}))
 	return parts
-}
-
-// A limitedBus is a bus on which there are at most as many subscriptions as fit into places: whoever dials a
-// listener has it subscribe, and the server of the bus grants each daemon a number of subscriptions.
-type limitedBus struct {
-	bus.Bus
-	places chan struct{}
-}
-
-// Subscribe implements [bus.Bus]. The error is [bus.ErrFull] if there is no place.
-func (b limitedBus) Subscribe(ctx context.Context, pattern string, take func(bus.Message)) (stop func(), err error) {
-	select {
-	case b.places <- struct{}{}:
-	default:
-		return nil, bus.ErrFull
-	}
-	leave := sync.OnceFunc(func() { <-b.places })
-	end, err := b.Bus.Subscribe(ctx, pattern, take)
-	if err != nil {
-		leave()
-		return nil, err
-	}
-	return func() { end(); leave() }, nil
 }
 
 // A farRecogniser recognises what a satellite hears, at the satellite if that can.

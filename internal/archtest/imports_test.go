@@ -57,7 +57,7 @@ var may = map[string]string{
 	"internal/sound/...":             ". internal/audio internal/helper internal/supervise",
 	"internal/codec":                 "internal/audio internal/helper",
 	"bus":                            "internal/field internal/mailbox",
-	"bus/...":                        "bus internal/atomicfile internal/field internal/helper internal/mailbox satellite", // whose rights it keeps
+	"bus/...":                        "bus internal/atomicfile internal/field internal/helper internal/keyfile internal/mailbox satellite", // whose rights it keeps
 	"cluster":                        "bus internal/atomicfile internal/field internal/keyfile",
 	"internal/testkit/history":       "",
 	"satellite/...":                  ". bus internal/audio internal/codec internal/field internal/helper internal/mailbox internal/sound/... internal/supervise models/see/wire models/stt",

@@ -1,6 +1,6 @@
 // Package keyfile reads and changes a small file that says who is let in, such as the [List] of tokens. The
-// file is the truth, and several processes may change it. One that others could have written, or
-// that is no regular file, is an error.
+// file is the truth, and several processes may change it. One that others could have written, or read if it holds a
+// secret, or that is no regular file, is an error.
 package keyfile
 
 import (
@@ -20,8 +20,10 @@ type File struct {
 	What string // its content, in the plural, such as "tokens"
 	Most int64  // bytes; a longer file is read to one byte more
 
+	Secret bool // nobody else may read it
+
 	Create string // the command that makes a new entry
-	Review string // what removes entries that somebody else may have made
+	Review string // what removes entries that somebody else may have made, or know
 }
 
 // An Error is a file that cannot be trusted, so nobody is let in.
@@ -90,6 +92,8 @@ func (f File) Read() ([]byte, Stamp, error) {
 		return nil, Stamp{}, &Error{f, "are not a regular file", "move it away"}
 	case int(is.Uid) != os.Geteuid() && is.Uid != 0:
 		return nil, Stamp{}, &Error{f, "belong to another user", "move them away, and create new ones: " + f.Create}
+	case f.Secret && is.Mode&0o077 != 0:
+		return nil, Stamp{}, &Error{f, "can be read or changed by others", "chmod 600 " + f.Path + "; then " + f.Review}
 	case is.Mode&0o022 != 0:
 		return nil, Stamp{}, &Error{f, "can be changed by others", "chmod 600 " + f.Path + "; then " + f.Review}
 	}
@@ -100,9 +104,9 @@ func (f File) Read() ([]byte, Stamp, error) {
 	return data, stampOf(&is), nil
 }
 
-// lock waits until nobody else changes the file. The lock file stays, since removing it would take
+// Lock waits until nobody else changes the file. The lock file stays, since removing it would take
 // it away from a process that has just locked it.
-func (f File) lock() (unlock func(), err error) {
+func (f File) Lock() (unlock func(), err error) {
 	held, err := os.OpenFile(f.Path+".lock", os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("locking the %s: %w", f.What, err)

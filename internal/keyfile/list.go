@@ -96,7 +96,7 @@ func (l List[T]) Format(all []T) ([]byte, error) {
 
 // Change replaces the entries with the result of to. No other process changes them meanwhile.
 func (l List[T]) Change(to func([]T) ([]T, error)) error {
-	unlock, err := l.lock()
+	unlock, err := l.Lock()
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package probe
 import (
 	"bufio"
 	"context"
+	"crypto/tls"
 	"fmt"
 	"net"
 	"os"
@@ -49,7 +50,8 @@ func listener(t *testing.T, network, at string, answer func(net.Conn)) (address 
 
 // lets is a NATS server that lets everybody in.
 func lets(c net.Conn) {
-	fmt.Fprint(c, "INFO {\"max_payload\":1048576}\r\n")
+	fmt.Fprint(c, "INFO {\"tls_required\":true,\"headers\":true,\"max_payload\":1048576}\r\n")
+	c = tls.Server(c, &tls.Config{Certificates: []tls.Certificate{trusted}})
 	for lines := bufio.NewScanner(c); lines.Scan(); {
 		if lines.Text() == "PING" {
 			fmt.Fprint(c, "PONG\r\n")
@@ -60,7 +62,7 @@ func lets(c net.Conn) {
 // TestSatellites: doctor finds what keeps satellites away, before and while earshot runs.
 func TestSatellites(t *testing.T) {
 	const local = "127.0.0.1:0"
-	silent, open := listener(t, "tcp", local, func(net.Conn) {}), "nats://"+listener(t, "tcp", local, lets)
+	silent, open := listener(t, "tcp", local, func(net.Conn) {}), listener(t, "tcp", local, lets)
 	runs := func(c *config.Config) {
 		dir, err := os.MkdirTemp("", "es") // short, because the path of a socket is
 		if err != nil {
@@ -85,7 +87,7 @@ func TestSatellites(t *testing.T) {
 		{"nobody listens", func(c *config.Config) { c.Bus.Listen = nobody }, []string{"✓ bus: will listen"}},
 		{"it listens", func(c *config.Config) { c.Bus.Listen = silent; runs(c) }, []string{"✓ bus: listens"}},
 		{"it does not listen", func(c *config.Config) { c.Bus.Listen = nobody; runs(c) }, []string{"✗ bus: the running earshot does not"}},
-		{"servers", func(c *config.Config) { c.Bus.Servers = []string{open, "nats://" + silent, nobody} }, []string{"✓ bus: " + open, "✗ bus: nats://" + silent, "✗ bus: "}},
+		{"servers", func(c *config.Config) { c.Bus.Servers = []string{open, silent, nobody} }, []string{"✓ bus: " + open, "✗ bus: " + silent, "✗ bus: "}},
 		{"a room is missing", func(c *config.Config) {
 			c.Bus.Listen, c.Rooms = nobody, executive.Rooms{{ID: "kitchen"}}
 			for _, room := range []string{"kitchen", "cellar"} {
