@@ -224,7 +224,6 @@ func (d *Daemon) openJournal(ctx context.Context, c store.Config) (err error) {
 		return errors.Join(err, d.store.Close())
 	}
 	d.bus = buslink.New(d.log, d.countDrops("satellites"), d.options.bus)
-	d.show(d.sections.Install(ctx, &section.Section{Name: busSection, Outlasts: true, Build: func(context.Context) section.Build { return d.bus.Build(d.Config()) }}))
 	if d.cluster != nil {
 		d.peers = erase.NewPeers(d.eraser, d.bus, d.Config().Cluster.Name, d.cluster.Names, d.store.CatchUp)
 		d.eraser.Tell = d.peers.Tell
@@ -234,13 +233,17 @@ func (d *Daemon) openJournal(ctx context.Context, c store.Config) (err error) {
 	if err != nil {
 		return errors.Join(err, d.closeJournal())
 	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
 	d.rooms.Replace(all)
+	d.mu.Lock()
 	if d.cluster != nil {
 		d.desk = d.newParkedDesk()
 	} else {
 		d.desk = all[0].Room
+	}
+	d.mu.Unlock()
+	is := section.Section{Name: busSection, Outlasts: true, Build: func(context.Context) section.Build { return d.bus.Build(d.Config()) }}
+	for _, f := range d.show(d.sections.Install(ctx, &is)) { // at the desk
+		d.health.NoteFinding(f)
 	}
 	return nil
 }
