@@ -192,8 +192,10 @@ func (h *Host) finish(j *job, err error, now time.Time) (resting bool) {
 	h.running = slices.Delete(h.running, i, i+1)
 	switch {
 	case ofHost(err):
-		h.rests = now.Add(min(minRest<<min(h.failures, 10), maxRest))
-		h.failures++
+		if !j.began.Before(h.rests) { // or it is the same failure, of a request that ran beside another
+			h.rests = now.Add(min(minRest<<min(h.failures, 10), maxRest))
+			h.failures++
+		}
 		h.prompts, h.held, h.reading = nil, 0, 0
 		return true
 	case err == nil || !j.first.IsZero():
@@ -215,8 +217,9 @@ func average(was, sample time.Duration) time.Duration {
 	return was + (sample-was)/4
 }
 
-// ofHost reports whether err is a failure that another host of the same model may not have.
+// ofHost reports whether err is a failure that another host of the same model may not have. A call that
+// cannot be understood is the model's.
 func ofHost(err error) bool {
 	e, ok := errors.AsType[*Error](err)
-	return err == errOverdue || ok && e.Fault != Unsupported && e.Fault != TooLong && e.Fault != Template
+	return err == errOverdue || ok && e.Fault != Unsupported && e.Fault != TooLong && e.Fault != Template && !errors.Is(err, ErrCall)
 }

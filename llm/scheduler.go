@@ -78,10 +78,29 @@ func (s *Scheduler) Name() string { return s.engine(nil).Name() }
 // Probe asks the engine. It needs no slot.
 func (s *Scheduler) Probe(ctx context.Context) (Status, error) { return s.engine(nil).Probe(ctx) }
 
-// Sees asks the engine, if it is a [Seer]. It needs no slot.
+// Sees asks the engine, if it is a [Seer], or all its hosts at once: one that is gone says nothing. It needs no
+// slot. What it asks in vain ends with ctx.
 func (s *Scheduler) Sees(ctx context.Context, model string) bool {
-	seer, ok := s.engine(nil).(Seer)
-	return ok && seer.Sees(ctx, model)
+	engines := []Engine{s.Engine}
+	if len(s.Hosts) > 0 {
+		engines = nil
+		for _, h := range s.Hosts {
+			engines = append(engines, h.Engine)
+		}
+	}
+	answers := make(chan bool, len(engines))
+	for _, e := range engines {
+		go func() {
+			seer, ok := e.(Seer)
+			answers <- ok && seer.Sees(ctx, model)
+		}()
+	}
+	for range engines {
+		if <-answers {
+			return true
+		}
+	}
+	return false
 }
 
 // Load returns what is running and what is waiting now.
