@@ -509,15 +509,39 @@ func TestHostsSeeWithout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		gone, sees := goneSeer{&llmtest.Script{Label: "gone"}}, &llmtest.Script{Label: "sees", Vision: true}
 		l := &llm.Ladder{Engines: []*llm.Scheduler{{Called: "engine", Hosts: []*llm.Host{{Engine: gone}, {Engine: sees}}}}}
-		req := &llm.Request{MustSee: true, Messages: []llm.Message{{Role: llm.User, Text: "what is there?", Images: []llm.Image{llm.Image("\xff\xd8\xff\xd9")}}}}
-		if _, err := whole(t.Context(), l, req); err != nil {
+		if _, err := whole(t.Context(), l, lookRequest(true)); err != nil {
 			t.Error(err)
 		}
 	})
 }
 
+// TestHostsSeeSoon: once it is known that a host is gone, nobody waits for what it says of pictures.
+func TestHostsSeeSoon(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		gone, blind := newServer("gone", 1), newServer("blind", 1)
+		gone.down = true
+		l := &llm.Ladder{Engines: []*llm.Scheduler{{Called: "engine", Hosts: []*llm.Host{{Engine: goneSeer{gone}}, {Engine: blind}}}}}
+		var took [2]time.Duration
+		for i := range took {
+			began := time.Now()
+			if _, err := whole(t.Context(), l, lookRequest(false)); err != nil {
+				t.Error(err)
+			}
+			took[i] = time.Since(began)
+		}
+		if len(gone.asked) != 1 || took[1] >= took[0] {
+			t.Errorf("the one that is gone was asked %d times, and it took %v and then %v", len(gone.asked), took[0], took[1])
+		}
+	})
+}
+
+// lookRequest returns a request with a picture.
+func lookRequest(must bool) *llm.Request {
+	return &llm.Request{Priority: llm.ReplyToPerson, MustSee: must, Messages: []llm.Message{{Role: llm.User, Text: "what is there?", Images: []llm.Image{llm.Image("\xff\xd8\xff\xd9")}}}}
+}
+
 // A goneSeer is a host that does not answer what it can.
-type goneSeer struct{ *llmtest.Script }
+type goneSeer struct{ llm.Engine }
 
 func (g goneSeer) Sees(ctx context.Context, _ string) bool {
 	<-ctx.Done()

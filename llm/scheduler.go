@@ -78,24 +78,23 @@ func (s *Scheduler) Name() string { return s.engine(nil).Name() }
 // Probe asks the engine. It needs no slot.
 func (s *Scheduler) Probe(ctx context.Context) (Status, error) { return s.engine(nil).Probe(ctx) }
 
-// Sees asks the engine, if it is a [Seer], or all its hosts at once: one that is gone says nothing. It needs no
-// slot. What it asks in vain ends with ctx.
+// Sees asks the engine, if it is a [Seer], or at once all its hosts that are well: of the others, some may be gone
+// and answer nothing. It needs no slot. What it asks in vain ends with ctx.
 func (s *Scheduler) Sees(ctx context.Context, model string) bool {
-	engines := []Engine{s.Engine}
-	if len(s.Hosts) > 0 {
-		engines = nil
-		for _, h := range s.Hosts {
-			engines = append(engines, h.Engine)
-		}
+	s.mu.Lock()
+	hosts := slices.DeleteFunc(slices.Clone(s.Hosts), func(h *Host) bool { return h.failures > 0 })
+	s.mu.Unlock()
+	if len(hosts) == 0 {
+		hosts = append(hosts, &Host{Engine: s.engine(nil)})
 	}
-	answers := make(chan bool, len(engines))
-	for _, e := range engines {
+	answers := make(chan bool, len(hosts))
+	for _, h := range hosts {
 		go func() {
-			seer, ok := e.(Seer)
+			seer, ok := h.Engine.(Seer)
 			answers <- ok && seer.Sees(ctx, model)
 		}()
 	}
-	for range engines {
+	for range hosts {
 		if <-answers {
 			return true
 		}
