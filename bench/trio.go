@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 
@@ -89,25 +88,12 @@ func (t *trio) file(i int) string { return filepath.Join(t.dir, members[i], "con
 
 // at returns how a client reaches a room by a daemon.
 func (t *trio) at(i int, room earshot.RoomID) *client.Client {
-	return &client.Client{Socket: filepath.Join(t.dir, members[i], "earshot", "earshot.sock"), Room: room}
+	return &client.Client{Socket: socketIn(filepath.Join(t.dir, members[i])), Room: room}
 }
 
 // start starts a daemon, and returns when it answers.
-func (t *trio) start(ctx context.Context, i int) error {
-	binary, err := t.daemon(ctx)
-	if err != nil {
-		return err
-	}
-	home := filepath.Dir(t.file(i))
-	p := process{exec.Command(binary, "--config", t.file(i), "run", "--no-voice")}
-	p.Env = append(allowed(), "PATH="+t.bin()+string(filepath.ListSeparator)+os.Getenv("PATH"), "HOME="+home, "XDG_STATE_HOME="+home, "XDG_CONFIG_HOME="+home, "XDG_RUNTIME_DIR="+home)
-	if err := p.Start(); err != nil {
-		return err
-	}
-	err = p.answers(ctx, t.at(i, "").Socket)
-	if err == nil {
-		t.daemons[i] = p
-	}
+func (t *trio) start(ctx context.Context, i int) (err error) {
+	t.daemons[i], err = t.runDaemon(ctx, filepath.Dir(t.file(i)), nil, "--config", t.file(i), "run", "--no-voice")
 	return err
 }
 
