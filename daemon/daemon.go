@@ -539,6 +539,12 @@ func (d *Daemon) InstallMicrophone(ctx context.Context, c microphone.Capture) *m
 
 // sectionRebuilt implements [section.Runner.Rebuilt].
 func (d *Daemon) sectionRebuilt(ended []string, was, now []api.CheckResult) {
+	for _, f := range was { // a fault may have been that there was no part at all
+		still := func(n api.CheckResult) bool { return n.Thing == f.Thing && !n.Works }
+		if !f.Works && !slices.ContainsFunc(now, still) {
+			ended = append(ended, f.Thing)
+		}
+	}
 	for _, name := range ended {
 		for _, r := range d.rooms.Now() {
 			r.Room.Know(earshot.Notice{Key: name, Over: true})
