@@ -7,7 +7,6 @@ import (
 	"iter"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 )
 
@@ -42,8 +41,7 @@ type Scheduler struct {
 	mu      sync.Mutex
 	arrived int
 	running []*job
-	waiting []*job               // in the order in which they will start
-	latest  atomic.Pointer[Host] // that answered
+	waiting []*job // in the order in which they will start
 }
 
 // A Load is the current load of a scheduler.
@@ -64,12 +62,15 @@ type job struct {
 // parkable reports whether r may be parked for j.
 func (r *job) parkable(j *job) bool { return r.priority < j.priority && r.priority < ReplyToPerson }
 
-// engine returns the engine of h, or if that is nil, of the host that answered last.
+// engine returns the engine of h, or if that is nil, the only one, or that of the first host.
 func (s *Scheduler) engine(h *Host) Engine {
-	if len(s.Hosts) == 0 {
-		return s.Engine
+	switch {
+	case h != nil:
+		return h.Engine
+	case len(s.Hosts) > 0:
+		return s.Hosts[0].Engine
 	}
-	return cmp.Or(h, s.latest.Load(), s.Hosts[0]).Engine
+	return s.Engine
 }
 
 // Name returns the engine's name.
@@ -84,8 +85,11 @@ func (s *Scheduler) Sees(ctx context.Context, model string) bool {
 	s.mu.Lock()
 	hosts := slices.DeleteFunc(slices.Clone(s.Hosts), func(h *Host) bool { return h.failures > 0 })
 	s.mu.Unlock()
-	if len(hosts) == 0 {
-		hosts = append(hosts, &Host{Engine: s.engine(nil)})
+	switch {
+	case len(s.Hosts) == 0:
+		hosts = []*Host{{Engine: s.Engine}}
+	case len(hosts) == 0:
+		hosts = s.Hosts
 	}
 	answers := make(chan bool, len(hosts))
 	for _, h := range hosts {
@@ -148,7 +152,6 @@ func (s *Scheduler) run(ctx context.Context, j *job, req *Request, yield func(De
 	for d, failed := range s.engine(j.host).Stream(ctx, req) {
 		if j.host != nil && j.first.IsZero() && d != (Delta{}) {
 			j.first = time.Now()
-			s.latest.Store(j.host)
 		}
 		switch {
 		case failed != nil:
