@@ -23,6 +23,7 @@ import (
 	"earshot/internal/audio"
 	"earshot/internal/sound"
 	"earshot/internal/sound/soundtest"
+	"earshot/internal/wait"
 	"earshot/satellite"
 	"earshot/satellite/hub"
 	"earshot/satellite/pairing"
@@ -235,9 +236,7 @@ func (c *cardAt) cut(ctx context.Context) ([]float64, error) {
 				return []float64{inMillis(inTime(still))}, nil
 			}
 		}
-		select {
-		case <-time.After(20 * time.Millisecond):
-		case <-ctx.Done():
+		if !wait.For(ctx, 20*time.Millisecond) {
 			return nil, context.Cause(ctx)
 		}
 	}
@@ -394,9 +393,7 @@ func (f *far) idle(ctx context.Context, p process, at *cardAt) ([]Row, error) {
 		return nil, err
 	}
 	there, hither, began := f.there.Load(), f.hither.Load(), time.Now()
-	select {
-	case <-time.After(watch):
-	case <-ctx.Done():
+	if !wait.For(ctx, watch) {
 		return nil, context.Cause(ctx)
 	}
 	took := time.Since(began)

@@ -43,6 +43,7 @@ import (
 	"earshot/internal/metrics"
 	"earshot/internal/sdnotify"
 	"earshot/internal/supervise"
+	"earshot/internal/wait"
 	"earshot/llm"
 	"earshot/participants"
 	"earshot/participants/agents"
@@ -390,10 +391,8 @@ func (d *Daemon) RunWith(ctx context.Context, l net.Listener, settle func() []pr
 			})
 		}
 		close(settled)
-		select {
-		case <-time.After(calm):
+		if wait.For(beside, calm) {
 			debug.FreeOSMemory() // what starting needed; by itself Go would keep it for minutes
-		case <-beside.Done():
 		}
 	})
 	if l != nil {
