@@ -31,7 +31,7 @@ type Host struct {
 
 	running  []*job
 	chosen   int           // how many requests wait for it although another host is free
-	held     time.Duration // how long a request has its slot, on average
+	held     time.Duration // how long a reply has its slot, on average
 	reading  time.Duration // to the first token, per byte of a prompt that is new to it, on average
 	failures int           // in a row
 	rests    time.Time     // until when
@@ -200,8 +200,11 @@ func (h *Host) finish(j *job, err error, now time.Time) (resting bool) {
 		return true
 	case err == nil || !j.first.IsZero():
 		h.failures, h.rests = 0, time.Time{}
+		if j.first.IsZero() {
+			return false // it made vectors, which says nothing about replies
+		}
 		h.held = average(h.held, now.Sub(j.began))
-		if j.unread >= minMeasured && !j.first.IsZero() {
+		if j.unread >= minMeasured {
 			h.reading = average(h.reading, j.first.Sub(j.began)/time.Duration(j.unread))
 		}
 	}

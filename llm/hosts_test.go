@@ -552,6 +552,7 @@ func (g goneSeer) Sees(ctx context.Context, _ string) bool {
 type vectorServer struct{ *server }
 
 func (v vectorServer) Embed(_ context.Context, _ string, texts []string) ([][]float32, error) {
+	time.Sleep(10 * time.Millisecond)
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.asked = append(v.asked, "")
@@ -573,5 +574,34 @@ func TestHostsEmbed(t *testing.T) {
 		if len(a.asked) != 1 || len(b.asked) != 2 {
 			t.Errorf("asked %d and %d times", len(a.asked), len(b.asked))
 		}
+	})
+}
+
+// TestHostsEmbedBeside: how long vectors take says nothing about how long a reply takes.
+func TestHostsEmbedBeside(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a, b := vectorServer{newServer("a", 1)}, vectorServer{newServer("b", 1)}
+		l := &llm.Ladder{Engines: []*llm.Scheduler{{Called: "engine", Hosts: []*llm.Host{{Engine: a}, {Engine: b}}}}}
+		var g sync.WaitGroup
+		ask := func(turns, words int) {
+			req := dialogue("A", 4, turns)
+			req.MaxTokens = words
+			if _, err := whole(t.Context(), l, req); err != nil {
+				t.Error(err)
+			}
+		}
+		ask(1, 9)
+		for range 2 { // one on each
+			g.Go(func() { _, _ = l.Embed(t.Context(), "", "", llm.Memory, []string{"x"}) })
+		}
+		g.Wait()
+		g.Go(func() { ask(2, 9) })
+		time.Sleep(time.Second)
+		began := time.Now()
+		ask(3, 1) // the host that knows it is busy for long
+		if took := time.Since(began); took > 6*time.Second {
+			t.Errorf("it took %v, of which the other host needs five seconds", took)
+		}
+		g.Wait()
 	})
 }
