@@ -95,7 +95,7 @@ type far struct {
 
 // serve runs the server of the bus and a relay in front of it, which counts, and connects as the hub.
 func (f *far) serve(ctx context.Context, d dial) (end func() error, _ *nats.Conn, err error) {
-	keys := pairing.In(filepath.Join(f.dir, "keys"))
+	keys := pairing.In(f.dir)
 	hub, hubSeed, err1 := keys.Pair("hub", earshot.Desk)
 	paired, seed, err2 := keys.Pair(f.id, earshot.Desk)
 	f.certificate, err = natsserver.LoadCertificate(filepath.Join(f.dir, "bus.pem"))
