@@ -3,6 +3,7 @@ package daemon
 import (
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"testing"
 
@@ -46,4 +47,26 @@ func TestBusCertificateDamaged(t *testing.T) {
 	d.current.Store(&next)
 	d.sections.Rebuild(busSection)
 	testkit.Await(t, testkit.Patience, "that is over", func() bool { return !slices.ContainsFunc(faults(), is) })
+}
+
+// TestSatellitesGoOn: satellites are built anew for a change of what they are made of, and for no other.
+func TestSatellitesGoOn(t *testing.T) {
+	d := inhabited(t, t.TempDir())
+	defer d.Close()
+	set := func(change func(*config.Config)) (keys []any) {
+		next := *d.Config()
+		change(&next)
+		d.current.Store(&next)
+		for _, p := range d.satellites.Build(t.Context()).Parts {
+			keys = append(keys, p.Key)
+		}
+		return keys
+	}
+	was := set(func(c *config.Config) { c.Bus.Listen = "127.0.0.1:1" })
+	if is := set(func(c *config.Config) { c.Executive.MultiParty.TurnLimit++; c.Speakers.Sure += 0.01 }); len(was) == 0 || !reflect.DeepEqual(is, was) {
+		t.Errorf("what concerns no satellite makes %v of %v", is, was)
+	}
+	if is := set(func(c *config.Config) { c.Speakers.Enabled = !c.Speakers.Enabled }); reflect.DeepEqual(is, was) {
+		t.Error("whether voices are told apart changes nothing")
+	}
 }

@@ -133,7 +133,7 @@ func (s *Satellites) Build(context.Context) section.Build {
 		s.made = nil
 		return section.Build{Started: func() { s.keep(nil) }}
 	}
-	made := []any{cfg.Bus, cfg.Speech, cfg.Speakers, cfg.Providers.Microphone, cfg.Outlets.Loudspeaker, cfg.Executive.Name, cfg.Executive.MultiParty, neural.Open(s.devices.Log).Version()}
+	made := []any{cfg.Bus, cfg.Speech, tellsVoices(cfg), cfg.Providers.Microphone, cfg.Outlets.Loudspeaker, cfg.Executive.Name, neural.Open(s.devices.Log).Version()}
 	if !reflect.DeepEqual(made, s.made) {
 		s.open(cfg)
 		s.made = made
