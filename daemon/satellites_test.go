@@ -63,7 +63,11 @@ func TestSatellitesGoOn(t *testing.T) {
 		return keys
 	}
 	was := set(func(c *config.Config) { c.Bus.Listen = "127.0.0.1:1" })
-	if is := set(func(c *config.Config) { c.Executive.MultiParty.TurnLimit++; c.Speakers.Sure += 0.01; c.Bus.Addresses = []string{"hub.local:1"} }); len(was) == 0 || !reflect.DeepEqual(is, was) {
+	if is := set(func(c *config.Config) {
+		c.Executive.MultiParty.TurnLimit++
+		c.Speakers.Sure += 0.01
+		c.Bus.Addresses = []string{"hub.local:1"}
+	}); len(was) == 0 || !reflect.DeepEqual(is, was) {
 		t.Errorf("what concerns no satellite makes %v of %v", is, was)
 	}
 	if is := set(func(c *config.Config) { c.Speakers.Enabled = !c.Speakers.Enabled }); reflect.DeepEqual(is, was) {
