@@ -5,12 +5,14 @@ import (
 	"path/filepath"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
 	"earshot"
 	"earshot/api"
 	"earshot/bus"
 	"earshot/config"
+	"earshot/executive"
 	"earshot/internal/testkit"
 	"earshot/satellite/pairing"
 )
@@ -72,5 +74,24 @@ func TestSatellitesGoOn(t *testing.T) {
 	}
 	if is := set(func(c *config.Config) { c.Speakers.Enabled = !c.Speakers.Enabled }); reflect.DeepEqual(is, was) {
 		t.Error("whether voices are told apart changes nothing")
+	}
+}
+
+// TestDiagnosisNames: a bug report names no satellite, and no room, wherever that is.
+func TestDiagnosisNames(t *testing.T) {
+	d := inhabited(t, t.TempDir())
+	defer d.Close()
+	if _, _, err := pairing.In(d.Config().Store.Directory).Pair("anns-oven", earshot.Desk); err != nil {
+		t.Fatal(err)
+	}
+	next := *d.Config()
+	next.Bus.Listen, next.Rooms = "127.0.0.1:1", executive.Rooms{{ID: "bobs-attic"}}
+	d.current.Store(&next)
+	d.satellites.Build(t.Context()).Started()
+	d.cluster = new(clusterMember) // another of which has the attic
+	text := d.scrub().Text("satellite anns-oven: microphone; the room bobs-attic is here no more")
+	d.cluster = nil
+	if strings.Contains(text, "anns-oven") || strings.Contains(text, "bobs-attic") {
+		t.Errorf("it says %s", text)
 	}
 }
