@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"sync"
 	"time"
 
@@ -47,11 +46,11 @@ func aloud(ctx context.Context, b bench) (rows []Row, err error) {
 	if _, err := await("the outlet has entered the call", a.entered); err != nil {
 		return nil, err
 	}
-	if err := awaitCall(ctx, func() bool {
+	if err := awaitThat(ctx, "both have keys", func() bool {
 		one, other := a.call.Status(), guest.Status()
 		return one.Encrypted && one.Code != "" && one.Code == other.Code
 	}); err != nil {
-		return nil, fmt.Errorf("waiting for keys: %w", err)
+		return nil, err
 	}
 	return a.measure(ctx, min(b.rounds, 10), min(b.repeats, 3))
 }

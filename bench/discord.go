@@ -103,8 +103,8 @@ func (b bench) listening(ctx context.Context) (ours, theirs []sample, err error)
 	for i := range speaking {
 		all.Go(func() { speakOn(ctx, server, channel, i) })
 	}
-	if err := awaitCall(ctx, func() bool { return len(server.Group(channel).Members) == speaking+2 }); err != nil {
-		return nil, nil, fmt.Errorf("waiting for %d people to be in the call: %w", speaking+2, err)
+	if err := awaitThat(ctx, "all are in the call", func() bool { return len(server.Group(channel).Members) == speaking+2 }); err != nil {
+		return nil, nil, err
 	}
 	lasts := min(5*time.Second, time.Duration(b.rounds)*100*time.Millisecond)
 	for range b.repeats + 1 {
@@ -118,22 +118,6 @@ func (b bench) listening(ctx context.Context) (ours, theirs []sample, err error)
 		ours, theirs = ours[1:], theirs[1:] // the first is a warm-up
 	}
 	return ours, theirs, nil
-}
-
-// awaitCall asks until ok says so.
-func awaitCall(ctx context.Context, ok func() bool) error {
-	ctx, stop := context.WithTimeout(ctx, time.Minute)
-	defer stop()
-	tick := time.NewTicker(50 * time.Millisecond)
-	defer tick.Stop()
-	for !ok() {
-		select {
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		case <-tick.C:
-		}
-	}
-	return nil
 }
 
 // speakOn speaks in a call until ctx ends.

@@ -34,7 +34,7 @@ func ending(ctx context.Context, b bench) (rows []Row, err error) {
 				return nil, err
 			}
 			if state.talks {
-				err = starts(ctx, &client.Client{Socket: filepath.Join(b.dir, name, "earshot", "earshot.sock")})
+				err = starts(ctx, &client.Client{Socket: socketIn(filepath.Join(b.dir, name))})
 			}
 			took, ended := d.ends()
 			return []float64{milliseconds(took)}, errors.Join(err, ended)

@@ -234,7 +234,7 @@ func (b bench) flooded(ctx context.Context, n int) (rows []Row, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, daemon.stop()) }()
-	client := &client.Client{Socket: filepath.Join(b.dir, "flooded", "earshot", "earshot.sock")}
+	client := &client.Client{Socket: socketIn(filepath.Join(b.dir, "flooded"))}
 	before, err := peakOf(daemon.Process.Pid)
 	if err != nil {
 		return nil, err

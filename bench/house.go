@@ -17,6 +17,7 @@ import (
 	"earshot/executive/hearing"
 	"earshot/executive/memory"
 	"earshot/executive/room"
+	"earshot/internal/wait"
 	"earshot/llm"
 	"earshot/participants"
 	"earshot/participants/agents"
@@ -127,6 +128,14 @@ func await[T any](what string, from <-chan T) (got T, err error) {
 	case <-late.C:
 		return got, fmt.Errorf("%s: %w", what, errPatience)
 	}
+}
+
+// awaitThat waits until something is so.
+func awaitThat(ctx context.Context, what string, so func() bool) error {
+	if !wait.Until(ctx, 2*patience, so) {
+		return errors.Join(context.Cause(ctx), fmt.Errorf("%s: not within %v", what, 2*patience))
+	}
+	return nil
 }
 
 // A notary stands before a journal and tells of each reply that is on record.

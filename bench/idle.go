@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -149,43 +150,48 @@ func (b bench) startDaemon(ctx context.Context, name, config string) (process, e
 	if err := errors.Join(live(ctx, s, turns), s.Close()); err != nil {
 		return process{}, err
 	}
-	binary, err := b.daemon(ctx)
-	if err != nil {
-		return process{}, err
-	}
 	file := filepath.Join(home, "config.yaml")
 	if err := os.WriteFile(file, []byte(config), 0o600); err != nil {
 		return process{}, err
 	}
-	p := process{exec.Command(binary, "--config", file, "run", "--no-voice")}
-	p.Env = append(allowed(), []string{
-		"PATH=" + os.Getenv("PATH"), "HOME=" + home, "XDG_STATE_HOME=" + home, "XDG_CONFIG_HOME=" + home,
-		"XDG_RUNTIME_DIR=" + home, "EARSHOT_EXECUTIVE_LLM_HOST=http://127.0.0.1:1", // nobody answers there
-	}...)
+	env := []string{"EARSHOT_EXECUTIVE_LLM_HOST=http://127.0.0.1:1"} // nobody answers there
+	return b.runDaemon(ctx, home, env, "--config", file, "run", "--no-voice")
+}
+
+// runDaemon runs earshot in a home of its own, which also has its socket, and returns when it answers.
+func (b bench) runDaemon(ctx context.Context, home string, env []string, args ...string) (process, error) {
+	binary, err := b.daemon(ctx) // beside which it looks for helpers
+	if err == nil {
+		err = os.MkdirAll(home, 0o700)
+	}
+	if err != nil {
+		return process{}, err
+	}
+	p := process{exec.Command(binary, args...)}
+	p.Env = slices.Concat(allowed(), env, []string{
+		"PATH=" + b.bin() + string(filepath.ListSeparator) + os.Getenv("PATH"), "HOME=" + home, "XDG_STATE_HOME=" + home, "XDG_CONFIG_HOME=" + home, "XDG_RUNTIME_DIR=" + home,
+	})
 	if err := p.Start(); err != nil {
 		return process{}, err
 	}
-	return p, p.answers(ctx, filepath.Join(home, "earshot", "earshot.sock"))
-}
-
-// answers waits until a daemon answers at the socket.
-func (p process) answers(ctx context.Context, socket string) error {
-	ctx, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
 	again := time.NewTicker(10 * time.Millisecond) // nothing tells when a socket is there
 	defer again.Stop()
-	for {
-		_, err := (&client.Client{Socket: socket}).State(ctx)
-		if err == nil {
-			return nil
+	late, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	for at := (&client.Client{Socket: socketIn(home)}); ; {
+		if _, err = at.State(late); err == nil {
+			return p, nil
 		}
 		select {
 		case <-again.C:
-		case <-ctx.Done():
-			return errors.Join(err, p.stop())
+		case <-late.Done():
+			return process{}, errors.Join(err, p.stop())
 		}
 	}
 }
+
+// socketIn returns where a daemon answers that has a home.
+func socketIn(home string) string { return filepath.Join(home, "earshot", "earshot.sock") }
 
 // emptyProgram is a program that does nothing for an hour.
 const emptyProgram = "package main\n\nimport \"time\"\n\nfunc main() { time.Sleep(time.Hour) }\n"

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"syscall"
 	"time"
@@ -74,30 +73,18 @@ func starting(ctx context.Context, b bench) (rows []Row, err error) {
 
 // startups measures how long a daemon takes from its first instruction to its first answer.
 func (b bench) startups(ctx context.Context, directory string) (rows []Row, err error) {
-	binary, err := b.daemon(ctx)
-	if err != nil {
+	if _, err := b.daemon(ctx); err != nil { // not within the time
 		return nil, err
 	}
 	start := func(name, journal string, end os.Signal) round {
 		return func() ([]float64, error) {
-			home := filepath.Join(b.dir, name)
-			if err := os.MkdirAll(home, 0o700); err != nil {
-				return nil, err
-			}
-			p := process{exec.Command(binary, "run", "--no-voice", "--no-camera")}
-			p.Env = append(allowed(), []string{
-				"PATH=" + os.Getenv("PATH"), "HOME=" + home, "XDG_STATE_HOME=" + home, "XDG_CONFIG_HOME=" + home, "XDG_RUNTIME_DIR=" + home,
-				"EARSHOT_STORE_DIRECTORY=" + journal, "EARSHOT_EXECUTIVE_LLM_HOST=http://127.0.0.1:1",
-			}...)
 			began := time.Now()
-			if err := p.Start(); err != nil {
-				return nil, err
-			}
-			if err := p.answers(ctx, filepath.Join(home, "earshot", "earshot.sock")); err != nil {
+			p, err := b.runDaemon(ctx, filepath.Join(b.dir, name), []string{"EARSHOT_STORE_DIRECTORY=" + journal, "EARSHOT_EXECUTIVE_LLM_HOST=http://127.0.0.1:1"}, "run", "--no-voice", "--no-camera")
+			if err != nil {
 				return nil, err
 			}
 			took := time.Since(began)
-			err := p.Process.Signal(end)
+			err = p.Process.Signal(end)
 			if ended := p.Wait(); end != syscall.SIGKILL {
 				err = errors.Join(err, ended)
 			}

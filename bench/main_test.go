@@ -123,7 +123,7 @@ func TestEveryFigure(t *testing.T) {
 			"search a million sentences: guessed by its time that others said it in private: a beginning",
 			"search a million sentences: guessed by its time that others said it in private: a word and a common one",
 			"search a million sentences: guessed by its time that others said it in private: a phrase"}},
-		{"database", false, []string{"append in PostgreSQL"}},
+		{"database", true, []string{"append in PostgreSQL"}},
 		{"flood", false, []string{
 			"flood: commit of 64 KB of random words", "flood: commit of an ordinary message beside it",
 			"flood: commit of 64 KB of random words", "flood: commit of 64 KB of the shortest words", "flood: commit of 64 KB of long words", "flood: commit of 64 KB of one word",

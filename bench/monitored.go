@@ -26,7 +26,7 @@ func monitored(ctx context.Context, b bench) (rows []Row, err error) {
 	}
 	defer func() { err = errors.Join(err, daemon.stop()) }()
 	ctx, cancel := context.WithCancel(ctx)
-	w := &watcher{client: &client.Client{Socket: filepath.Join(b.dir, "monitored", "earshot", "earshot.sock")}, failed: make(chan error, 1)}
+	w := &watcher{client: &client.Client{Socket: socketIn(filepath.Join(b.dir, "monitored"))}, failed: make(chan error, 1)}
 	var all sync.WaitGroup
 	defer all.Wait()
 	defer cancel()

@@ -169,7 +169,7 @@ func (p *party) ready(ctx context.Context) error {
 	if _, err := await("the agent's voice is in the call", p.there); err != nil {
 		return err
 	}
-	err := awaitCall(ctx, func() bool {
+	return awaitThat(ctx, "all have keys", func() bool {
 		own := p.calls.Status()
 		if len(own) != 1 || !own[0].Listens {
 			return false
@@ -179,10 +179,6 @@ func (p *party) ready(ctx context.Context) error {
 			return !s.Encrypted || s.Code == "" || s.Code != all[0].Code || len(s.People) != len(all)-1
 		})
 	})
-	if err != nil {
-		return fmt.Errorf("waiting for keys: %w", err)
-	}
-	return nil
 }
 
 // silentFrame is the frame that a call ends speech with, five times.

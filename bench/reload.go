@@ -44,7 +44,7 @@ func reloading(ctx context.Context, b bench) (rows []Row, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, d.stop()) }()
-	r := &reread{file: filepath.Join(home, "config.yaml"), base: base, script: script, client: &client.Client{Socket: filepath.Join(home, "earshot", "earshot.sock")}}
+	r := &reread{file: filepath.Join(home, "config.yaml"), base: base, script: script, client: &client.Client{Socket: socketIn(home)}}
 
 	few := b
 	few.rounds, few.repeats = max(b.rounds/6, 1), min(b.repeats, 3)

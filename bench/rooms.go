@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
+
+	"earshot/internal/wait"
 )
 
 const (
@@ -87,9 +89,7 @@ func (t *trio) talk(ctx context.Context, long time.Duration, paced bool, say fun
 				if !paced {
 					at = time.Now().Add(-time.Second)
 				}
-				select {
-				case <-time.After(time.Until(at)):
-				case <-ctx.Done():
+				if !wait.For(ctx, time.Until(at)) {
 					return context.Cause(ctx)
 				}
 				if err := say(i); err != nil {

@@ -16,16 +16,14 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/nats-io/nkeys"
-
 	"earshot"
 	"earshot/bus"
 	"earshot/bus/nats"
 	"earshot/bus/natsserver"
 	"earshot/internal/audio"
-	"earshot/internal/field"
 	"earshot/internal/sound"
 	"earshot/internal/sound/soundtest"
+	"earshot/internal/wait"
 	"earshot/satellite"
 	"earshot/satellite/hub"
 	"earshot/satellite/pairing"
@@ -97,14 +95,15 @@ type far struct {
 
 // serve runs the server of the bus and a relay in front of it, which counts, and connects as the hub.
 func (f *far) serve(ctx context.Context, d dial) (end func() error, _ *nats.Conn, err error) {
-	own, ownSeed, err1 := newKey()
-	key, seed, err2 := newKey()
+	keys := pairing.In(f.dir)
+	hub, hubSeed, err1 := keys.Pair("hub", earshot.Desk)
+	paired, seed, err2 := keys.Pair(f.id, earshot.Desk)
 	f.certificate, err = natsserver.LoadCertificate(filepath.Join(f.dir, "bus.pem"))
 	if err := errors.Join(err, err1, err2); err != nil {
 		return nil, nil, err
 	}
 	s := natsserver.New(d.to("earshot-bus"), natsserver.Config{
-		Listen: "127.0.0.1:0", Certificate: f.certificate, Hub: own, Users: []natsserver.User{{Key: key, Rights: satellite.RightsOf(f.id)}},
+		Listen: "127.0.0.1:0", Certificate: f.certificate, Hub: hub.Key, Users: []natsserver.User{{Key: paired.Key, Rights: satellite.RightsOf(f.id)}},
 	})
 	ctx, end = beside(ctx, s.Run)
 	started, err := s.Await(ctx)
@@ -116,25 +115,11 @@ func (f *far) serve(ctx context.Context, d dial) (end func() error, _ *nats.Conn
 		return nil, nil, errors.Join(err, end())
 	}
 	f.code = pairing.Code{ID: f.id, Addresses: []string{address}, Seed: seed, Certificate: f.certificate.Sum()}
-	c, err := nats.Connect(ctx, nats.Config{Name: "bench", Servers: []string{started.Address}, Seed: ownSeed, Certificates: []string{f.certificate.SHA256()}})
+	c, err := nats.Connect(ctx, nats.Config{Name: "bench", Servers: []string{started.Address}, Seed: hubSeed, Certificates: []string{f.certificate.SHA256()}})
 	if err != nil {
 		return nil, nil, errors.Join(err, end())
 	}
 	return end, c, nil
-}
-
-// newKey returns a public nkey and its seed.
-func newKey() (public string, seed field.Secret, err error) {
-	pair, err := nkeys.CreateUser()
-	if err != nil {
-		return "", "", err
-	}
-	secret, err := pair.Seed()
-	if err != nil {
-		return "", "", err
-	}
-	public, err = pair.PublicKey()
-	return public, field.Secret(secret), err
 }
 
 // relay passes on what comes at an address until ctx ends, and counts it.
@@ -251,9 +236,7 @@ func (c *cardAt) cut(ctx context.Context) ([]float64, error) {
 				return []float64{inMillis(inTime(still))}, nil
 			}
 		}
-		select {
-		case <-time.After(20 * time.Millisecond):
-		case <-ctx.Done():
+		if !wait.For(ctx, 20*time.Millisecond) {
 			return nil, context.Cause(ctx)
 		}
 	}
@@ -410,9 +393,7 @@ func (f *far) idle(ctx context.Context, p process, at *cardAt) ([]Row, error) {
 		return nil, err
 	}
 	there, hither, began := f.there.Load(), f.hither.Load(), time.Now()
-	select {
-	case <-time.After(watch):
-	case <-ctx.Done():
+	if !wait.For(ctx, watch) {
 		return nil, context.Cause(ctx)
 	}
 	took := time.Since(began)

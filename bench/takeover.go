@@ -11,6 +11,7 @@ import (
 
 	"earshot"
 	"earshot/cluster"
+	"earshot/internal/wait"
 	"earshot/providers"
 	"earshot/server/attach"
 	"earshot/server/client"
@@ -76,9 +77,7 @@ func (t *trio) takeover(ctx context.Context, room earshot.RoomID) (took [3]time.
 	case <-ctx.Done():
 		return took, context.Cause(ctx)
 	}
-	select {
-	case <-time.After(rand.N(cluster.Every)): // nothing is in step with the renewals
-	case <-ctx.Done():
+	if !wait.For(ctx, rand.N(cluster.Every)) { // nothing is in step with the renewals
 		return took, context.Cause(ctx)
 	}
 	killed := time.Now()

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -99,27 +98,17 @@ func (b bench) startVoiced(ctx context.Context, name string, env []string) (*hou
 	if err := b.helpers(ctx); err != nil {
 		return nil, err
 	}
-	binary, err := b.daemon(ctx) // beside which it looks for them
-	if err != nil {
-		return nil, err
-	}
 	home := filepath.Join(b.dir, name)
 	script := filepath.Join(b.dir, name+".yaml")
-	if err := errors.Join(os.MkdirAll(home, 0o700), os.WriteFile(script, fmt.Appendf(nil, "reply: %s\n", longReply), 0o600)); err != nil {
+	if err := os.WriteFile(script, fmt.Appendf(nil, "reply: %s\n", longReply), 0o600); err != nil {
 		return nil, err
 	}
 	args := []string{"--config", os.DevNull, "run"}
 	if env == nil {
 		args = append(args, "--no-voice")
 	}
-	p := process{exec.Command(binary, args...)}
-	p.Env = append(append(allowed(), env...), "PATH="+os.Getenv("PATH"), "HOME="+home, "XDG_STATE_HOME="+home, "XDG_CONFIG_HOME="+home, "XDG_RUNTIME_DIR="+home,
-		"EARSHOT_EXECUTIVE_LLM_PROVIDER=script", "EARSHOT_EXECUTIVE_LLM_SCRIPT="+script, "EARSHOT_EXECUTIVE_SPEECH_ANSWER_TYPED_ALOUD=true")
-	if err := p.Start(); err != nil {
-		return nil, err
-	}
-	h := &household{p, &client.Client{Socket: filepath.Join(home, "earshot", "earshot.sock")}}
-	return h, p.answers(ctx, h.client.Socket)
+	p, err := b.runDaemon(ctx, home, append(env, "EARSHOT_EXECUTIVE_LLM_PROVIDER=script", "EARSHOT_EXECUTIVE_LLM_SCRIPT="+script, "EARSHOT_EXECUTIVE_SPEECH_ANSWER_TYPED_ALOUD=true"), args...)
+	return &household{p, &client.Client{Socket: socketIn(home)}}, err
 }
 
 // helpersOf is how many helpers a daemon with a voice has: for the sound card,

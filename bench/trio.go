@@ -2,59 +2,28 @@ package main
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"net"
-	"net/url"
 	"os"
-	"os/exec"
-	"os/user"
 	"path/filepath"
-	"slices"
-	"strconv"
 	"strings"
-	"syscall"
-	"time"
 
 	"golang.org/x/sync/errgroup"
 
 	"earshot"
 	"earshot/server/client"
-	"earshot/store/postgres"
 )
 
 // members are the names of three daemons that share rooms.
 var members = []string{"a", "b", "c"}
 
-// A trio is three daemons as processes, each with a server of the bus, and the server of PostgreSQL that
-// they share, which commits to the disk.
+// A trio is three daemons as processes, each with a server of the bus, and the database that they share.
 type trio struct {
 	bench
+	*database
 	rooms   []earshot.RoomID
-	server  process // of PostgreSQL
-	db      *sql.DB
 	daemons [3]process
-}
-
-// withoutPostgres returns the row of a figure if there is no PostgreSQL here.
-func withoutPostgres(name string) []Row {
-	if unwanted("postgres") {
-		return []Row{{Name: name, Note: "not measured: EARSHOT_WITHOUT has postgres"}}
-	}
-	if postgresPrograms() == "" {
-		return []Row{{Name: name, Note: "not measured: there is no PostgreSQL; scripts/setup test says how to get it"}}
-	}
-	return nil
-}
-
-// postgresPrograms returns where Debian has the newest PostgreSQL, or "".
-func postgresPrograms() string {
-	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/initdb")
-	if len(found) == 0 {
-		return ""
-	}
-	return filepath.Dir(slices.Max(found))
 }
 
 // startTrio starts the daemons with as many rooms as there are to be, and returns when each has an owner.
@@ -68,17 +37,7 @@ func (b bench) startTrio(ctx context.Context, rooms int) (t *trio, err error) {
 	if _, err = b.build(ctx, "earshot-bus", "earshot/cmd/earshot-bus", "CGO_ENABLED=0"); err != nil {
 		return t, err
 	}
-	host, err := t.startPostgres(ctx)
-	if err != nil {
-		return t, err
-	}
-	at := "postgres://earshot@/postgres?host=" + url.QueryEscape(host)
-	connector, err := postgres.NewConnector(at)
-	if err != nil {
-		return t, err
-	}
-	t.db = connector.OpenReaders(len(members))
-	if err := t.await(ctx, "PostgreSQL", func() bool { return t.db.PingContext(ctx) == nil }); err != nil {
+	if t.database, err = startPostgres(ctx); err != nil {
 		return t, err
 	}
 	listen, err1 := freeAddresses(len(members))
@@ -92,7 +51,7 @@ func (b bench) startTrio(ctx context.Context, rooms int) (t *trio, err error) {
 		text += fmt.Sprintf("- {id: %s}\n", t.rooms[i])
 	}
 	script := filepath.Join(b.dir, "well.yaml")
-	text += fmt.Sprintf("providers: {webcam: {enabled: false}}\nstore: {url: %q}\n%s, memory: {enabled: false}}\n", at, scriptSection(script))
+	text += fmt.Sprintf("providers: {webcam: {enabled: false}}\nstore: {url: %q}\n%s, memory: {enabled: false}}\n", t.url, scriptSection(script))
 	err = os.WriteFile(script, []byte("reply: All is well.\n"), 0o600)
 	for i, name := range members {
 		own := fmt.Sprintf("cluster: {name: %s}\nbus: {listen: %q, cluster: {listen: %q, servers: [%s]}}\n", name, listen[i], routes[i], strings.Join(routes, ", "))
@@ -129,25 +88,12 @@ func (t *trio) file(i int) string { return filepath.Join(t.dir, members[i], "con
 
 // at returns how a client reaches a room by a daemon.
 func (t *trio) at(i int, room earshot.RoomID) *client.Client {
-	return &client.Client{Socket: filepath.Join(t.dir, members[i], "earshot", "earshot.sock"), Room: room}
+	return &client.Client{Socket: socketIn(filepath.Join(t.dir, members[i])), Room: room}
 }
 
 // start starts a daemon, and returns when it answers.
-func (t *trio) start(ctx context.Context, i int) error {
-	binary, err := t.daemon(ctx)
-	if err != nil {
-		return err
-	}
-	home := filepath.Dir(t.file(i))
-	p := process{exec.Command(binary, "--config", t.file(i), "run", "--no-voice")}
-	p.Env = append(allowed(), "PATH="+t.bin()+string(filepath.ListSeparator)+os.Getenv("PATH"), "HOME="+home, "XDG_STATE_HOME="+home, "XDG_CONFIG_HOME="+home, "XDG_RUNTIME_DIR="+home)
-	if err := p.Start(); err != nil {
-		return err
-	}
-	err = p.answers(ctx, t.at(i, "").Socket)
-	if err == nil {
-		t.daemons[i] = p
-	}
+func (t *trio) start(ctx context.Context, i int) (err error) {
+	t.daemons[i], err = t.runDaemon(ctx, filepath.Dir(t.file(i)), nil, "--config", t.file(i), "run", "--no-voice")
 	return err
 }
 
@@ -161,7 +107,7 @@ func (t *trio) kill(i int) {
 
 // settle waits until each room has an owner, and each daemon knows of the others.
 func (t *trio) settle(ctx context.Context) error {
-	return t.await(ctx, "an owner of each room", func() bool {
+	return awaitThat(ctx, "an owner of each room", func() bool {
 		for i := range members {
 			is, err := t.at(i, "").Cluster(ctx)
 			if err != nil || len(is.Members) != len(members) || len(is.Nobodys) > 0 {
@@ -172,22 +118,6 @@ func (t *trio) settle(ctx context.Context) error {
 	})
 }
 
-// await waits until something is so.
-func (t *trio) await(ctx context.Context, what string, so func() bool) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, 2*patience, fmt.Errorf("%s does not come", what))
-	defer cancel()
-	look := time.NewTicker(50 * time.Millisecond)
-	defer look.Stop()
-	for !so() {
-		select {
-		case <-look.C:
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
-	}
-	return nil
-}
-
 // stop ends all.
 func (t *trio) stop() (err error) {
 	for _, p := range t.daemons {
@@ -195,42 +125,8 @@ func (t *trio) stop() (err error) {
 			err = errors.Join(err, p.stop())
 		}
 	}
-	if t.db != nil {
-		err = errors.Join(err, t.db.Close())
-	}
-	if t.server.Cmd != nil {
-		err = errors.Join(err, t.server.Process.Signal(syscall.SIGINT), t.server.Wait(), os.RemoveAll(t.server.Dir))
+	if t.database != nil {
+		err = errors.Join(err, t.database.stop())
 	}
 	return err
-}
-
-// startPostgres starts a server with an empty database, and returns the directory with its socket.
-func (t *trio) startPostgres(ctx context.Context) (dir string, err error) {
-	if dir, err = os.MkdirTemp("", "pg"); err != nil { // where also another user may go; TMPDIR should be on a disk
-		return "", err
-	}
-	data, as := filepath.Join(dir, "data"), &syscall.SysProcAttr{}
-	if os.Getuid() == 0 { // as whom it refuses to run
-		u, err := user.Lookup("postgres")
-		if err != nil {
-			return "", err
-		}
-		uid, _ := strconv.Atoi(u.Uid)
-		gid, _ := strconv.Atoi(u.Gid)
-		as.Credential = &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
-		if err := os.Chown(dir, uid, gid); err != nil {
-			return "", err
-		}
-	}
-	command := func(name string, args ...string) *exec.Cmd {
-		c := exec.CommandContext(ctx, filepath.Join(postgresPrograms(), name), args...)
-		c.Dir, c.SysProcAttr = dir, as
-		c.Cancel = func() error { return c.Process.Signal(syscall.SIGQUIT) }
-		return c
-	}
-	if out, err := command("initdb", "--pgdata", data, "--username", "earshot", "--auth", "trust", "--locale", "C", "--encoding", "UTF8").CombinedOutput(); err != nil {
-		return "", fmt.Errorf("initdb: %w\n%s", err, out)
-	}
-	t.server = process{command("postgres", "-D", data, "-k", dir, "-h", "")}
-	return dir, t.server.Start()
 }

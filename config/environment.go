@@ -26,7 +26,6 @@ var reserved = []string{
 	"EARSHOT_ROOT",    // setup: where the system is
 	"EARSHOT_VULNDB",  // make check: the database of vulnerabilities
 
-	"EARSHOT_BENCH_POSTGRES", // make bench: an empty database
 }
 
 // Variable returns the environment variable that overrides key.

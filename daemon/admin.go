@@ -113,7 +113,7 @@ func (h backend) Tell(ctx context.Context, by participants.Participant, t api.Vo
 	return c, err
 }
 
-// scrub returns a redactor that knows all participants and rooms of the daemon.
+// scrub returns a redactor that knows all participants, rooms and satellites of the daemon.
 func (d *Daemon) scrub() diagnosis.Redactor {
 	names := diagnosis.MachineNames()
 	for _, p := range d.people.Everybody() {
@@ -125,8 +125,11 @@ func (d *Daemon) scrub() diagnosis.Redactor {
 			names = append(names, h.ID)
 		}
 	}
-	for _, r := range d.rooms.Now() {
-		names = append(names, string(r.Is.ID), r.Is.Name)
+	for _, is := range d.listRooms() {
+		names = append(names, string(is.ID), is.Name)
+	}
+	for _, far := range d.satellites.States(func(earshot.RoomID) bool { return true }) {
+		names = append(names, far.ID)
 	}
 	return diagnosis.NewRedactor(append(names, d.agents.Former()...)...)
 }

@@ -43,6 +43,7 @@ import (
 	"earshot/internal/metrics"
 	"earshot/internal/sdnotify"
 	"earshot/internal/supervise"
+	"earshot/internal/wait"
 	"earshot/llm"
 	"earshot/participants"
 	"earshot/participants/agents"
@@ -224,7 +225,6 @@ func (d *Daemon) openJournal(ctx context.Context, c store.Config) (err error) {
 		return errors.Join(err, d.store.Close())
 	}
 	d.bus = buslink.New(d.log, d.countDrops("satellites"), d.options.bus)
-	d.show(d.sections.Install(ctx, &section.Section{Name: busSection, Outlasts: true, Build: func(context.Context) section.Build { return d.bus.Build(d.Config()) }}))
 	if d.cluster != nil {
 		d.peers = erase.NewPeers(d.eraser, d.bus, d.Config().Cluster.Name, d.cluster.Names, d.store.CatchUp)
 		d.eraser.Tell = d.peers.Tell
@@ -234,13 +234,17 @@ func (d *Daemon) openJournal(ctx context.Context, c store.Config) (err error) {
 	if err != nil {
 		return errors.Join(err, d.closeJournal())
 	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
 	d.rooms.Replace(all)
+	d.mu.Lock()
 	if d.cluster != nil {
 		d.desk = d.newParkedDesk()
 	} else {
 		d.desk = all[0].Room
+	}
+	d.mu.Unlock()
+	is := section.Section{Name: busSection, Outlasts: true, Build: func(context.Context) section.Build { return d.bus.Build(d.Config()) }}
+	for _, f := range d.show(d.sections.Install(ctx, &is)) { // at the desk
+		d.health.NoteFinding(f)
 	}
 	return nil
 }
@@ -387,10 +391,8 @@ func (d *Daemon) RunWith(ctx context.Context, l net.Listener, settle func() []pr
 			})
 		}
 		close(settled)
-		select {
-		case <-time.After(calm):
+		if wait.For(beside, calm) {
 			debug.FreeOSMemory() // what starting needed; by itself Go would keep it for minutes
-		case <-beside.Done():
 		}
 	})
 	if l != nil {
@@ -536,6 +538,12 @@ func (d *Daemon) InstallMicrophone(ctx context.Context, c microphone.Capture) *m
 
 // sectionRebuilt implements [section.Runner.Rebuilt].
 func (d *Daemon) sectionRebuilt(ended []string, was, now []api.CheckResult) {
+	for _, f := range was { // a fault may have been that there was no part at all
+		still := func(n api.CheckResult) bool { return n.Thing == f.Thing && !n.Works }
+		if !f.Works && !slices.ContainsFunc(now, still) {
+			ended = append(ended, f.Thing)
+		}
+	}
 	for _, name := range ended {
 		for _, r := range d.rooms.Now() {
 			r.Room.Know(earshot.Notice{Key: name, Over: true})

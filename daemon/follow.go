@@ -64,7 +64,7 @@ func (d *Daemon) followOthers(ctx context.Context) {
 		default:
 		}
 	}
-	reloading.Go(func() { d.reloadPeople(ctx, named) })
+	reloading.Go(func() { d.reloadPeople(ctx, named, reload) })
 	reloading.Go(func() { d.peers.Hear(ctx) })
 	reloading.Go(func() { d.peers.Run(ctx, reload) })
 	d.store.Follow(ctx, func(events []earshot.Event) {
@@ -97,8 +97,9 @@ func (d *Daemon) take(events []earshot.Event) (named bool) {
 	return named
 }
 
-// reloadPeople reads anew who there is whenever agents have got other names, until ctx ends.
-func (d *Daemon) reloadPeople(ctx context.Context, named <-chan struct{}) {
+// reloadPeople reads anew who there is whenever agents have got other names, until ctx ends. If that fails, it
+// calls again.
+func (d *Daemon) reloadPeople(ctx context.Context, named <-chan struct{}, again func()) {
 	for {
 		select {
 		case <-named:
@@ -106,7 +107,8 @@ func (d *Daemon) reloadPeople(ctx context.Context, named <-chan struct{}) {
 			return
 		}
 		if err := d.reconfigurePeople(ctx, d.Config()); err != nil && ctx.Err() == nil {
-			d.log.Warn("who there is at other daemons is not known", "err", err)
+			d.log.Warn("who there is at other daemons is not known yet", "err", err)
+			again()
 		}
 		for _, c := range d.rooms.Now() {
 			c.Room.Reseat()

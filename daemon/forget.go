@@ -81,9 +81,7 @@ func (d *Daemon) expire(ctx context.Context) {
 		if d.hasDesk() {
 			d.eraser.Expire(ctx, d.Config().Store.Retention, d.loosenFiles(ctx))
 		}
-		select {
-		case <-time.After(expires):
-		case <-ctx.Done():
+		if !wait.For(ctx, expires) {
 			return
 		}
 	}

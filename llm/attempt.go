@@ -94,9 +94,10 @@ func (c *attempt) try(ctx context.Context, s *Scheduler, req *Request) error {
 	}
 }
 
-// elsewhere reports whether another host is asked after e. It first unloads a model that has stalled.
+// elsewhere reports whether another host is asked after e. It first unloads a model that has stalled. A host
+// that is gone cannot say that it sees, so another is asked to look.
 func (c *attempt) elsewhere(ctx context.Context, s *Scheduler, req *Request, e *Error) bool {
-	if c.host == nil || !ofHost(e) {
+	if c.host == nil || !ofHost(e) && !errors.Is(e, ErrNoVision) {
 		return false
 	}
 	if c.tried = append(slices.Clip(c.tried), c.host); len(c.tried) >= len(s.Hosts) {

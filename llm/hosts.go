@@ -31,7 +31,7 @@ type Host struct {
 
 	running  []*job
 	chosen   int           // how many requests wait for it although another host is free
-	held     time.Duration // how long a request has its slot, on average
+	held     time.Duration // how long a reply has its slot, on average
 	reading  time.Duration // to the first token, per byte of a prompt that is new to it, on average
 	failures int           // in a row
 	rests    time.Time     // until when
@@ -192,14 +192,19 @@ func (h *Host) finish(j *job, err error, now time.Time) (resting bool) {
 	h.running = slices.Delete(h.running, i, i+1)
 	switch {
 	case ofHost(err):
-		h.rests = now.Add(min(minRest<<min(h.failures, 10), maxRest))
-		h.failures++
+		if !j.began.Before(h.rests) { // or it is the same failure, of a request that ran beside another
+			h.rests = now.Add(min(minRest<<min(h.failures, 10), maxRest))
+			h.failures++
+		}
 		h.prompts, h.held, h.reading = nil, 0, 0
 		return true
 	case err == nil || !j.first.IsZero():
 		h.failures, h.rests = 0, time.Time{}
+		if j.first.IsZero() {
+			return false // it made vectors, which says nothing about replies
+		}
 		h.held = average(h.held, now.Sub(j.began))
-		if j.unread >= minMeasured && !j.first.IsZero() {
+		if j.unread >= minMeasured {
 			h.reading = average(h.reading, j.first.Sub(j.began)/time.Duration(j.unread))
 		}
 	}
@@ -215,8 +220,9 @@ func average(was, sample time.Duration) time.Duration {
 	return was + (sample-was)/4
 }
 
-// ofHost reports whether err is a failure that another host of the same model may not have.
+// ofHost reports whether err is a failure that another host of the same model may not have. A call that
+// cannot be understood is the model's.
 func ofHost(err error) bool {
 	e, ok := errors.AsType[*Error](err)
-	return err == errOverdue || ok && e.Fault != Unsupported && e.Fault != TooLong && e.Fault != Template
+	return err == errOverdue || ok && e.Fault != Unsupported && e.Fault != TooLong && e.Fault != Template && !errors.Is(err, ErrCall)
 }

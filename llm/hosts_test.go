@@ -24,6 +24,7 @@ type server struct {
 	slots int
 	slow  time.Duration // more for each kilobyte
 	fault llm.Fault     // of each request, while it is not well
+	why   error
 
 	mu      sync.Mutex
 	cache   []llm.Message
@@ -81,7 +82,7 @@ func (s *server) Stream(ctx context.Context, req *llm.Request) iter.Seq2[llm.Del
 			if s.hangs {
 				<-ctx.Done()
 			}
-			yield(llm.Delta{}, &llm.Error{Fault: s.fault, Engine: s.Label})
+			yield(llm.Delta{}, &llm.Error{Fault: s.fault, Engine: s.Label, Err: s.why})
 			return
 		}
 		pause := time.Duration(unread/1000) * (time.Second + s.slow)
@@ -245,6 +246,7 @@ func TestHostFails(t *testing.T) {
 		{"in the middle", func(a, _ *server) { time.AfterFunc(1500*time.Millisecond, func() { a.set(true) }) }, true, first + "answered, " + first + "gave up in the middle of a reply", 2 * time.Second},
 		{"both", func(a, b *server) { a.down, b.down = true, true }, true, first + "asked another host of the engine, " + second + "gave up", 0},
 		{"by what no host could answer", func(a, _ *server) { a.down, a.fault = true, llm.TooLong }, true, first + "gave up", 0},
+		{"by what its model says", func(a, _ *server) { a.down, a.fault, a.why = true, llm.BadAnswer, llm.ErrCall }, true, first + "gave up", 0},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -330,6 +332,33 @@ func TestHostRests(t *testing.T) {
 		}
 		if got := ask(llm.ReplyToPerson); got != "a" {
 			t.Errorf("and for people: asked %s", got)
+		}
+	})
+}
+
+// TestHostRestsOnce: however many requests a host had when it failed, it has failed once.
+func TestHostRestsOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a, b := newServer("a", 4), newServer("b", 4)
+		l, _ := hosts(a, b)
+		var g sync.WaitGroup
+		for i := range 8 {
+			req := dialogue(fmt.Sprint(i), 1, 1)
+			req.MaxTokens = 3 + i // which end at different times
+			g.Go(func() { _, _ = whole(t.Context(), l, req) })
+			time.Sleep(time.Millisecond)
+		}
+		time.Sleep(2 * time.Second)
+		a.set(true)
+		time.Sleep(2 * time.Second) // until each has said another word, or not
+		a.set(false)
+		g.Wait()
+		thought := dialogue("x", 1, 1)
+		thought.Priority = llm.Reasoning
+		time.Sleep(5 * time.Second)
+		asked := len(a.asked)
+		if _, err := whole(t.Context(), l, thought); err != nil || asked != 4 || len(a.asked) != asked+1 {
+			t.Errorf("it was asked %d times, and %d times after its rest: %v", asked, len(a.asked)-asked, err)
 		}
 	})
 }
@@ -474,10 +503,56 @@ func TestHostsSee(t *testing.T) {
 	}
 }
 
+// TestHostsSeeWithout: what must be seen is looked at by a host that can, also if the first one is gone, which
+// therefore says neither what it can nor anything else.
+func TestHostsSeeWithout(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		gone, sees := goneSeer{&llmtest.Script{Label: "gone"}}, &llmtest.Script{Label: "sees", Vision: true}
+		l := &llm.Ladder{Engines: []*llm.Scheduler{{Called: "engine", Hosts: []*llm.Host{{Engine: gone}, {Engine: sees}}}}}
+		if _, err := whole(t.Context(), l, lookRequest(true)); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// TestHostsSeeSoon: once it is known that a host is gone, nobody waits for what it says of pictures.
+func TestHostsSeeSoon(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		gone, blind := newServer("gone", 1), newServer("blind", 1)
+		gone.down = true
+		l := &llm.Ladder{Engines: []*llm.Scheduler{{Called: "engine", Hosts: []*llm.Host{{Engine: goneSeer{gone}}, {Engine: blind}}}}}
+		var took [2]time.Duration
+		for i := range took {
+			began := time.Now()
+			if _, err := whole(t.Context(), l, lookRequest(false)); err != nil {
+				t.Error(err)
+			}
+			took[i] = time.Since(began)
+		}
+		if len(gone.asked) != 1 || took[1] >= took[0] {
+			t.Errorf("the one that is gone was asked %d times, and it took %v and then %v", len(gone.asked), took[0], took[1])
+		}
+	})
+}
+
+// lookRequest returns a request with a picture.
+func lookRequest(must bool) *llm.Request {
+	return &llm.Request{Priority: llm.ReplyToPerson, MustSee: must, Messages: []llm.Message{{Role: llm.User, Text: "what is there?", Images: []llm.Image{llm.Image("\xff\xd8\xff\xd9")}}}}
+}
+
+// A goneSeer is a host that does not answer what it can.
+type goneSeer struct{ llm.Engine }
+
+func (g goneSeer) Sees(ctx context.Context, _ string) bool {
+	<-ctx.Done()
+	return false
+}
+
 // A vectorServer is a server that makes vectors.
 type vectorServer struct{ *server }
 
 func (v vectorServer) Embed(_ context.Context, _ string, texts []string) ([][]float32, error) {
+	time.Sleep(10 * time.Millisecond)
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.asked = append(v.asked, "")
@@ -499,5 +574,34 @@ func TestHostsEmbed(t *testing.T) {
 		if len(a.asked) != 1 || len(b.asked) != 2 {
 			t.Errorf("asked %d and %d times", len(a.asked), len(b.asked))
 		}
+	})
+}
+
+// TestHostsEmbedBeside: how long vectors take says nothing about how long a reply takes.
+func TestHostsEmbedBeside(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a, b := vectorServer{newServer("a", 1)}, vectorServer{newServer("b", 1)}
+		l := &llm.Ladder{Engines: []*llm.Scheduler{{Called: "engine", Hosts: []*llm.Host{{Engine: a}, {Engine: b}}}}}
+		var g sync.WaitGroup
+		ask := func(turns, words int) {
+			req := dialogue("A", 4, turns)
+			req.MaxTokens = words
+			if _, err := whole(t.Context(), l, req); err != nil {
+				t.Error(err)
+			}
+		}
+		ask(1, 9)
+		for range 2 { // one on each
+			g.Go(func() { _, _ = l.Embed(t.Context(), "", "", llm.Memory, []string{"x"}) })
+		}
+		g.Wait()
+		g.Go(func() { ask(2, 9) })
+		time.Sleep(time.Second)
+		began := time.Now()
+		ask(3, 1) // the host that knows it is busy for long
+		if took := time.Since(began); took > 6*time.Second {
+			t.Errorf("it took %v, of which the other host needs five seconds", took)
+		}
+		g.Wait()
 	})
 }

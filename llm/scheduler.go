@@ -7,7 +7,6 @@ import (
 	"iter"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 )
 
@@ -42,8 +41,7 @@ type Scheduler struct {
 	mu      sync.Mutex
 	arrived int
 	running []*job
-	waiting []*job               // in the order in which they will start
-	latest  atomic.Pointer[Host] // that answered
+	waiting []*job // in the order in which they will start
 }
 
 // A Load is the current load of a scheduler.
@@ -64,12 +62,15 @@ type job struct {
 // parkable reports whether r may be parked for j.
 func (r *job) parkable(j *job) bool { return r.priority < j.priority && r.priority < ReplyToPerson }
 
-// engine returns the engine of h, or if that is nil, of the host that answered last.
+// engine returns the engine of h, or if that is nil, the only one, or that of the first host.
 func (s *Scheduler) engine(h *Host) Engine {
-	if len(s.Hosts) == 0 {
-		return s.Engine
+	switch {
+	case h != nil:
+		return h.Engine
+	case len(s.Hosts) > 0:
+		return s.Hosts[0].Engine
 	}
-	return cmp.Or(h, s.latest.Load(), s.Hosts[0]).Engine
+	return s.Engine
 }
 
 // Name returns the engine's name.
@@ -78,10 +79,31 @@ func (s *Scheduler) Name() string { return s.engine(nil).Name() }
 // Probe asks the engine. It needs no slot.
 func (s *Scheduler) Probe(ctx context.Context) (Status, error) { return s.engine(nil).Probe(ctx) }
 
-// Sees asks the engine, if it is a [Seer]. It needs no slot.
+// Sees asks the engine, if it is a [Seer], or at once all its hosts that are well: of the others, some may be gone
+// and answer nothing. It needs no slot. What it asks in vain ends with ctx.
 func (s *Scheduler) Sees(ctx context.Context, model string) bool {
-	seer, ok := s.engine(nil).(Seer)
-	return ok && seer.Sees(ctx, model)
+	s.mu.Lock()
+	hosts := slices.DeleteFunc(slices.Clone(s.Hosts), func(h *Host) bool { return h.failures > 0 })
+	s.mu.Unlock()
+	switch {
+	case len(s.Hosts) == 0:
+		hosts = []*Host{{Engine: s.Engine}}
+	case len(hosts) == 0:
+		hosts = s.Hosts
+	}
+	answers := make(chan bool, len(hosts))
+	for _, h := range hosts {
+		go func() {
+			seer, ok := h.Engine.(Seer)
+			answers <- ok && seer.Sees(ctx, model)
+		}()
+	}
+	for range hosts {
+		if <-answers {
+			return true
+		}
+	}
+	return false
 }
 
 // Load returns what is running and what is waiting now.
@@ -130,7 +152,6 @@ func (s *Scheduler) run(ctx context.Context, j *job, req *Request, yield func(De
 	for d, failed := range s.engine(j.host).Stream(ctx, req) {
 		if j.host != nil && j.first.IsZero() && d != (Delta{}) {
 			j.first = time.Now()
-			s.latest.Store(j.host)
 		}
 		switch {
 		case failed != nil:

@@ -278,6 +278,11 @@ func (d *Devices) MicrophoneParts(cfg *config.Config, c microphone.Capture, ears
 			about.Name = d.Settings().Executive.Name
 			return about
 		},
-		Voices: cfg.Executive.MultiParty.SpeakerAttribution && cfg.Speakers.Enabled,
+		Voices: tellsVoices(cfg),
 	}
+}
+
+// tellsVoices reports whether microphones tell voices apart.
+func tellsVoices(cfg *config.Config) bool {
+	return cfg.Executive.MultiParty.SpeakerAttribution && cfg.Speakers.Enabled
 }

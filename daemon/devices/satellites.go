@@ -133,7 +133,9 @@ func (s *Satellites) Build(context.Context) section.Build {
 		s.made = nil
 		return section.Build{Started: func() { s.keep(nil) }}
 	}
-	made := []any{cfg.Bus, cfg.Speech, cfg.Speakers, cfg.Providers.Microphone, cfg.Outlets.Loudspeaker, cfg.Executive.Name, cfg.Executive.MultiParty, neural.Open(s.devices.Log).Version()}
+	at := cfg.Bus
+	at.Addresses = nil // which are for those that are yet to be paired
+	made := []any{at, cfg.Speech, tellsVoices(cfg), cfg.Providers.Microphone, cfg.Outlets.Loudspeaker, cfg.Executive.Name, neural.Open(s.devices.Log).Version()}
 	if !reflect.DeepEqual(made, s.made) {
 		s.open(cfg)
 		s.made = made

@@ -87,18 +87,18 @@ type Runner struct {
 	all []*Section
 }
 
-// Install adds a section, before any runs, and returns the findings.
+// Install adds a section, before any runs, and returns the findings. It may be told to rebuild meanwhile.
 func (r *Runner) Install(ctx context.Context, s *Section) []api.CheckResult {
 	s.rebuild = make(chan struct{}, 1)
+	r.mu.Lock()
+	r.all = append(r.all, s)
+	r.mu.Unlock()
 	if s.Build != nil {
 		s.Is = s.Build(ctx)
 	}
 	if s.Is.Started != nil {
 		s.Is.Started()
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.all = append(r.all, s)
 	return s.Is.Findings
 }
 

@@ -15,8 +15,11 @@ import (
 // when they go. Late is the context for handing in; it outlives the connection a little.
 func (s *session) admit(late context.Context) {
 	s.present(late, true)
-	n, typing := int64(0), false
+	n, typing, moved := int64(0), false, false
 	for e := range s.events {
+		if moved { // the room may be here again, but what was sent before comes first
+			continue
+		}
 		n++
 		e, err := s.checked(e)
 		if err == nil {
@@ -29,7 +32,7 @@ func (s *session) admit(late context.Context) {
 		if err == nil {
 			typing = typingAfter(typing, e.Body, true)
 		}
-		if errors.Is(err, wire.ErrMoved) { // the terminal sends it again, when it has found the room
+		if moved = errors.Is(err, wire.ErrMoved); moved { // the terminal sends it again, when it has found the room
 			s.conn.Close()
 			continue
 		}

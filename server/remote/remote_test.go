@@ -74,8 +74,13 @@ func (r room) Admit(_ context.Context, e earshot.Event) error {
 	case earshot.Message:
 		r.heard.add("%s %s says %s", e.Room, e.From.ID, string(b.Text))
 	}
-	if m, ok := e.Body.(earshot.Message); ok && m.Text == "bad" {
+	m, _ := e.Body.(earshot.Message)
+	switch m.Text {
+	case "bad":
 		return &wire.Refusal{Problem: "the disk is full", Mend: "make room"}
+	case "moved":
+		time.Sleep(time.Second) // more has come meanwhile
+		return wire.ErrMoved
 	}
 	return nil
 }
@@ -337,4 +342,33 @@ func word(c *wire.Conn) string {
 		return "beat"
 	}
 	return fmt.Sprint(err)
+}
+
+// TestRoomMoves: when the room has moved, the terminal sends again what was not acknowledged. What came after it is
+// not admitted before it, not even if the room is here again.
+func TestRoomMoves(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		near, far := net.Pipe()
+		defer far.Close()
+		r := room{make(chan earshot.Outlet, 1), new(heard)}
+		term := &remote.Terminal{Session: participants.Session{ID: "s", Outlet: "terminal-1"}, Backend: r, Name: nameOf}
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			_ = term.Serve(t.Context(), wire.NewConn(near, near, wire.MaxUp)) // it ends the connection
+		}()
+		go func() { _, _ = io.Copy(io.Discard, far) }()
+		if _, err := io.WriteString(far, `{"hello":{}}`+"\n"+messageLine("moved")+"\n"+messageLine("after")+"\n"); err != nil {
+			t.Fatal(err)
+		}
+		<-done
+		if got := r.heard.String(); !strings.Contains(got, "says moved") || strings.Contains(got, "says after") {
+			t.Errorf("it was told %s", got)
+		}
+	})
+}
+
+// messageLine is the frame of a message.
+func messageLine(text string) string {
+	return fmt.Sprintf(`{"event":{"at":"2026-02-03T04:05:06Z","kind":"message","body":{"text":%q}}}`, text)
 }
