@@ -53,7 +53,7 @@ func newBot(t *testing.T, base string) (*Bot, *testRooms) {
 		t.Fatal(err)
 	}
 	ids := store.NewIDs()
-	c := cfg.Store
+	c := cfg.Journal()
 	c.Directory, c.NewID, c.Log = filepath.Join(t.TempDir(), "journal"), ids, silent
 	journal, err := store.Open(t.Context(), c)
 	if err != nil {
