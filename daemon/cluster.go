@@ -17,6 +17,7 @@ import (
 	"earshot/daemon/roomset"
 	"earshot/executive"
 	"earshot/executive/room"
+	"earshot/internal/discord/bot"
 	"earshot/internal/wait"
 	"earshot/store"
 )
@@ -53,6 +54,7 @@ func (d *Daemon) openCluster(ctx context.Context) error {
 	var err error
 	c.Membership, err = membership.Open(ctx, membership.Config{
 		Settings: d.Config, Version: d.options.Version, Log: d.log, Metrics: d.counts, Costs: &d.costs, Report: d.report, Serve: c.serve,
+		Merge: map[string]func(_, _ []byte) ([]byte, error){bot.OptOutsFile: bot.MergeOptOuts},
 	})
 	if err != nil {
 		return err

@@ -24,6 +24,7 @@ import (
 	"earshot/config"
 	"earshot/daemon/section"
 	"earshot/executive"
+	"earshot/internal/discord/bot"
 	"earshot/internal/field"
 	"earshot/internal/testkit"
 	"earshot/internal/testkit/pgtest"
@@ -667,6 +668,21 @@ func TestClusterPeople(t *testing.T) {
 	if created != 10 {
 		t.Errorf("10 people were made known %d times", created)
 	}
+
+	refusals := func(s *sharer) *bot.OptOuts {
+		t.Helper()
+		o, err := bot.OpenOptOuts(s.Config().Store.Directory)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return o
+	}
+	if err := errors.Join(refusals(a).Set(1, true), refusals(b).Set(2, true)); err != nil {
+		t.Fatal(err)
+	}
+	testkit.Await(t, testkit.Patience, "who refuses to be heard at one does so at all", func() bool {
+		return !slices.ContainsFunc([]*sharer{a, b}, func(s *sharer) bool { o := refusals(s); return !o.Out(1) || !o.Out(2) })
+	})
 }
 
 // TestClusterCosts: a budget is that of all daemons together, whatever has become of a record or a

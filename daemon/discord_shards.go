@@ -50,6 +50,9 @@ func (s *discordShards) run(ctx context.Context) error {
 		if err != nil {
 			continue // how the database is says the cluster
 		}
+		if err := s.bot.ReadRefusals(); err != nil {
+			return err // nobody may be heard then
+		}
 		s.discord.Store(s)
 		s.SetShards(int64(of))
 	}

@@ -149,6 +149,14 @@ func (b *Bot) open(ctx context.Context, shard gateway.Shard) error {
 	return nil
 }
 
+// ReadRefusals reads again who refuses to be heard, which people may have said at another daemon.
+func (b *Bot) ReadRefusals() error {
+	if b.refusals == nil {
+		return nil
+	}
+	return b.refusals.Read()
+}
+
 // running returns the bot, and its shards that run.
 func (b *Bot) running() []*Bot {
 	b.mu.Lock()
