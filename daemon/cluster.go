@@ -29,6 +29,9 @@ const (
 	// longestOpening is how long a room may take to begin that somebody waits for.
 	longestOpening = 10 * time.Second
 
+	// retryOpening is how often it is asked meanwhile whether it can begin.
+	retryOpening = 100 * time.Millisecond
+
 	// retryCluster is how long to wait when something that a cluster needs is not there.
 	retryCluster = time.Second
 )
@@ -143,18 +146,23 @@ func (c *clusterMember) deskMoved() {
 	c.desk = make(chan struct{})
 }
 
-// open returns the room of a channel, which becomes this daemon's.
+// open returns the room of a channel, which becomes this daemon's. It waits while the room comes to its end, here
+// or at its last owner: whoever wants it open has something that would be lost.
 func (c *clusterMember) open(ctx context.Context, is executive.Room) (r roomEntry, err error) {
-	if _, err := c.Take(ctx, string(is.ID)); err != nil {
-		return r, fmt.Errorf("opening the room of %s: %w", is.Name, err)
-	}
 	open := false
-	wait.Until(ctx, longestOpening, func() bool {
-		r, open = c.daemon.rooms.Find(is.ID)
-		return open
-	})
-	if !open {
-		return r, fmt.Errorf("opening the room of %s: it does not begin", is.Name)
+	for began := time.Now(); !open; {
+		_, err := c.Take(ctx, string(is.ID))
+		passed := time.Since(began)
+		switch _, held := errors.AsType[*cluster.HeldError](err); {
+		case err == nil && (ctx.Err() != nil || passed >= longestOpening):
+			err = errors.New("it does not begin")
+		case held && passed < cluster.TTL:
+			err = nil
+		}
+		if err != nil {
+			return r, fmt.Errorf("opening the room of %s: %w", is.Name, err)
+		}
+		open = wait.Until(ctx, retryOpening, func() (found bool) { r, found = c.daemon.rooms.Find(is.ID); return found })
 	}
 	r.Is.Name = is.Name
 	c.daemon.rooms.Update(r.Is)
