@@ -102,6 +102,11 @@ func (h discordRooms) Channel(id earshot.RoomID) (executive.Room, bool) {
 // Audiences implements [bot.Rooms].
 func (h discordRooms) Audiences(id earshot.RoomID) []earshot.Audience { return h.daemon.audiences(id) }
 
+// Waiting implements [bot.Rooms].
+func (h discordRooms) Waiting(ctx context.Context) ([]earshot.RoomID, error) {
+	return h.daemon.waitingRooms(ctx)
+}
+
 // Commands implements [bot.Rooms].
 func (h discordRooms) Commands() command.Table { return h.daemon.deskRoom().Commands() }
 

@@ -40,6 +40,10 @@ type Rooms interface {
 	// Audiences returns each agent of a room as an audience, and an empty one.
 	Audiences(id earshot.RoomID) []earshot.Audience
 
+	// Waiting returns the rooms that must be open, since something is to be said or done there later. Some are on
+	// no channel.
+	Waiting(ctx context.Context) ([]earshot.RoomID, error)
+
 	// Commands returns the commands that every room has.
 	Commands() command.Table
 

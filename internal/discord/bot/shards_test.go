@@ -22,9 +22,12 @@ import (
 // openedRooms are rooms that note which were opened for a shard.
 type openedRooms struct {
 	*testRooms
-	mu  sync.Mutex
-	ids []earshot.RoomID
+	waits []earshot.RoomID
+	mu    sync.Mutex
+	ids   []earshot.RoomID
 }
+
+func (o *openedRooms) Waiting(context.Context) ([]earshot.RoomID, error) { return o.waits, nil }
 
 func (o *openedRooms) Open(ctx context.Context, is executive.Room) (Room, error) {
 	o.mu.Lock()
@@ -39,13 +42,14 @@ func (o *openedRooms) opened(id earshot.RoomID) bool {
 	return slices.Contains(o.ids, id)
 }
 
-// TestShards: a command is done by the shard that has the channel in which it was given, direct messages are
+// TestShards: a room in which something waits is opened for the shard that has its channel, a command is done by the shard that has the channel in which it was given, direct messages are
 // the first shard's alone, and who refuses to be heard refuses all shards.
 func TestShards(t *testing.T) {
 	club := discordtest.New(t, discordtest.Config{Shards: 2}) // the guild is the second's
 	me := club.Bot("Earshot")
 	ann := club.AddUser(discordtest.User{Name: "ann", Human: true, Privileged: true})
 	general := club.Channel("general").ID
+	quiet := earshot.RoomID(access.ChannelPrefix + fmt.Sprint(club.AddChannel(discordtest.Channel{Kind: discordtest.TextChannel, Name: "quiet"}).ID))
 	dm := club.Direct(ann.ID, me.ID).ID
 	plain, rooms := newBot(t, club.Base())
 	cfg := plain.c.Settings()
@@ -71,7 +75,7 @@ func TestShards(t *testing.T) {
 	defer stop()
 	begins := func(n int) (*Bot, *openedRooms) {
 		t.Helper()
-		own := &openedRooms{testRooms: rooms}
+		own := &openedRooms{testRooms: rooms, waits: []earshot.RoomID{quiet, earshot.Desk}}
 		s, err := whole.NewShard(ctx, gateway.Shard{Number: n, Of: 2}, own)
 		if err != nil {
 			t.Fatal(err)
@@ -85,6 +89,7 @@ func TestShards(t *testing.T) {
 		return s, own
 	}
 	second, its := begins(1)
+	testkit.Await(t, testkit.Patience, "the room in which something waits is open", func() bool { return its.opened(quiet) })
 	club.Say(ann.ID, general, "hello")
 	testkit.Await(t, testkit.Patience, "the room of the channel is open", func() bool { return its.opened(hall) })
 	testkit.Await(t, testkit.Patience, "the commands of the guild are registered", func() bool {
