@@ -14,7 +14,7 @@ import (
 
 const (
 	// mostPast is how many channels are continued after a restart: those with the latest messages,
-	// and those in which something is scheduled.
+	// and those in which something is to be said or done.
 	mostPast = 64
 
 	// mostMissed is how many messages of a channel are compared with Discord's: one page of
