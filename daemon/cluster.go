@@ -43,6 +43,8 @@ type clusterMember struct {
 	ends    <-chan struct{}               // closed when the program ends
 	discord atomic.Pointer[discordShards] // nil while this daemon has no part in the bot
 
+	deciding chan struct{} // has room for who decides about people; see Daemon.exclude
+
 	mu   sync.Mutex
 	desk chan struct{} // closed when the desk comes or goes
 }
@@ -53,7 +55,7 @@ func (d *Daemon) openCluster(ctx context.Context) error {
 	if cfg.Cluster.Name == "" {
 		return nil
 	}
-	c := &clusterMember{daemon: d, desk: make(chan struct{})}
+	c := &clusterMember{daemon: d, desk: make(chan struct{}), deciding: make(chan struct{}, 1)}
 	var err error
 	c.Membership, err = membership.Open(ctx, membership.Config{
 		Settings: d.Config, Version: d.options.Version, Log: d.log, Metrics: d.counts, Costs: &d.costs, Report: d.report, Serve: c.serve,

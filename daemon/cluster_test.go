@@ -675,6 +675,37 @@ func TestClusterPeople(t *testing.T) {
 		t.Errorf("10 people were made known %d times", created)
 	}
 
+	// While another daemon decides, and stands still in the middle of it, those who wait do not keep a lease from
+	// being renewed.
+	held, err := b.cluster.DB.Conn(t.Context())
+	if err == nil {
+		_, err = held.ExecContext(t.Context(), "SELECT pg_advisory_lock(?)", int64(peopleKey))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	lease := a.cluster.Lease("kitchen")
+	for n := range 20 {
+		arriving.Go(func() {
+			if _, err := a.people.Arrive(t.Context(), earshot.Handle{Provider: "discord", ID: fmt.Sprint(200 + n)}, participants.Newcomer{Names: []string{fmt.Sprint("Late ", n)}}); err == nil {
+				t.Error("two daemons decide at the same time")
+			}
+		})
+	}
+	testkit.Finish(t, testkit.Patience, "all give up", arriving.Wait)
+	if !lease.Valid() {
+		t.Error("a lease was lost because many wanted to be known")
+	}
+	if _, err = held.ExecContext(t.Context(), "SELECT pg_advisory_unlock_all()"); err != nil {
+		t.Error(err)
+	}
+	if err := held.Close(); err != nil {
+		t.Error(err)
+	}
+	if _, err := a.people.Arrive(t.Context(), earshot.Handle{Provider: "discord", ID: "300"}, participants.Newcomer{Names: []string{"Last"}}); err != nil {
+		t.Error(err)
+	}
+
 	refusals := func(s *sharer) *bot.OptOuts {
 		t.Helper()
 		o, err := bot.OpenOptOuts(s.Config().Store.Directory)

@@ -30,14 +30,21 @@ func (d *Daemon) exclude(ctx context.Context) (release func(), err error) {
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, longestExclusion, errors.New("another daemon is deciding who there is, or the database does not answer; try again"))
 	defer cancel()
+	select { // of many who wait here one needs a connection, or they would keep the leases from being renewed
+	case d.cluster.deciding <- struct{}{}:
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
 	conn, err := d.cluster.DB.Conn(ctx)
 	if err != nil {
+		<-d.cluster.deciding
 		return nil, err
 	}
 	if _, err = conn.ExecContext(ctx, "SELECT pg_advisory_lock(?)", int64(peopleKey)); err == nil {
 		err = d.store.CatchUp(ctx)
 	}
 	release = func() {
+		defer func() { <-d.cluster.deciding }()
 		bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), longestExclusion)
 		defer cancel()
 		_, err := conn.ExecContext(bounded, "SELECT pg_advisory_unlock_all()")
