@@ -85,7 +85,9 @@ func (d *Daemon) newRoomEntry(ctx context.Context, is executive.Room, journal ro
 	var lost time.Time
 	var sealer *record.Sealer
 	if j, leased := journal.(leasedJournal); leased {
-		read = func(events []earshot.Event, err error) ([]earshot.Event, error) { return shiftTimes(events, -j.ahead()), err }
+		read = func(events []earshot.Event, err error) ([]earshot.Event, error) {
+			return shiftTimes(events, -j.ahead()), err
+		}
 		lost, sealer = time.Now().Add(-lostTurns), record.NewSealer(d.bus.Key("receipts"), j.lease.Fence)
 	}
 	past, err := read(d.past(ctx, is.ID))
