@@ -161,16 +161,11 @@ func (b *Bot) ReadRefusals() error {
 	return b.refusals.Read()
 }
 
-// running returns the bot, and its shards that run.
-func (b *Bot) running() []*Bot {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return append([]*Bot{b}, b.shards...)
-}
-
 // in returns the shard that has the channel of a room, or the bot itself.
 func (b *Bot) in(room earshot.RoomID) *Bot {
-	for _, s := range b.running() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, s := range b.shards {
 		if _, has := s.channels.place(room); has {
 			return s
 		}
