@@ -309,6 +309,7 @@ func (d *Daemon) configuredRoom(id earshot.RoomID) (is executive.Room, configure
 func (d *Daemon) newParkedDesk() *room.Room {
 	return room.New(room.Config{
 		ID: earshot.Desk, Settings: d.settings, People: d.people, Journal: d.store, Now: time.Now, NewID: d.id, Log: d.log.With("room", "desk elsewhere"),
+		Commands: d.commandsIn(executive.Room{ID: earshot.Desk}), // a shard of the bot here offers them
 	})
 }
 

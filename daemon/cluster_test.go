@@ -485,6 +485,15 @@ func TestCluster(t *testing.T) {
 		a.current.Store(&next) // as a reload does
 		testkit.Await(t, testkit.Patience, "a new room is open", func() bool { _, here := a.rooms.Find("attic"); return here })
 
+		offers := func(s *sharer) (names []string) { // on Discord
+			for _, c := range (discordRooms{s.Daemon}).Commands() {
+				names = append(names, c.Name)
+			}
+			return names
+		}
+		if there := offers(b); b.hasDesk() || !slices.Equal(there, offers(a)) || !slices.Contains(there, "forget") {
+			t.Errorf("without the desk it offers the commands %q", there)
+		}
 		channel := executive.Room{ID: "discord-12345678901234567", Name: "general"}
 		r, err := a.openRoom(t.Context(), channel)
 		if err != nil || r.Is.Name != "general" || !r.Opened || a.cluster.Lease(string(channel.ID)) == nil {
