@@ -108,7 +108,7 @@ func formatOptOuts(all map[uint64]bool) ([]byte, error) {
 func MergeOptOuts(one, other []byte) ([]byte, error) {
 	all := make(map[uint64]bool)
 	if err := errors.Join(parseOptOuts(all, one), parseOptOuts(all, other)); err != nil {
-		return nil, fmt.Errorf("it is not known who does not want to be heard: %w", err)
+		return nil, &optOutsError{OptOutsFile, err}
 	}
 	return formatOptOuts(all)
 }
