@@ -101,6 +101,9 @@ func TestShards(t *testing.T) {
 	first, its := begins(0)
 	testkit.Await(t, testkit.Patience, "the first shard reads direct messages that were missed", func() bool { return its.opened(direct) })
 
+	for s, in := range map[*Bot]earshot.RoomID{first: direct, second: hall} {
+		testkit.Await(t, testkit.Patience, "a shard writes in its room", func() bool { _, has := s.channels.place(in); return has })
+	}
 	does := func(name, args string, in earshot.RoomID) string {
 		t.Helper()
 		all := Commands(func() *Bot { return whole })
