@@ -22,12 +22,13 @@ const maxFile = 1 << 20
 // Files keeps some small files the same at all members, such as those that say who is let in: whoever
 // changes one does it at any member, and nothing else has to know. The database has them, and a file that
 // is not there yet is the first member's. If a file is changed at two members within a second, the change
-// that comes second to the database is undone, which is logged. One that others than its owner could have
+// that comes second to the database is undone, which is logged, unless both can be merged. One that others than its owner could have
 // written is not taken to the other members.
 type Files struct {
 	DB    *sql.DB // that of [Leases]
 	Dir   string
 	Names []string
+	Merge map[string]func(here, there []byte) ([]byte, error) // by name; nil where there is nothing to merge
 	Log   *slog.Logger
 
 	known map[string]fileVersion
@@ -105,11 +106,18 @@ func (f *Files) sync(ctx context.Context, name string) error {
 		}
 		return err
 	}
-	if !bytes.Equal(there, here) {
-		if changed {
-			f.Log.Warn("a file that daemons share was changed elsewhere, too: the change here is undone", "file", name)
+	wanted, merge := there, f.Merge[name]
+	switch {
+	case !changed || bytes.Equal(there, here):
+	case merge == nil:
+		f.Log.Warn("a file that daemons share was changed elsewhere, too: the change here is undone", "file", name)
+	default:
+		if wanted, err = merge(here, there); err != nil { // what that has more than there is a change here, the next time
+			return err
 		}
-		if err := atomicfile.Write(path, there); err != nil {
+	}
+	if !bytes.Equal(wanted, here) {
+		if err := atomicfile.Write(path, wanted); err != nil {
 			return err
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -99,6 +100,29 @@ func TestFiles(t *testing.T) {
 	}
 	a.sync()
 	a.has("tokens.json", "of a")
+
+	for _, f := range []*folder{a, b} {
+		f.Names = append(f.Names, "words")
+		f.Merge = map[string]func(here, there []byte) ([]byte, error){"words": func(here, there []byte) ([]byte, error) {
+			words := append(strings.Fields(string(here)), strings.Fields(string(there))...)
+			slices.Sort(words)
+			return []byte(strings.Join(slices.Compact(words), " ")), nil
+		}}
+	}
+	a.write("words", "one two")
+	b.write("words", "three two")
+	for range 2 {
+		a.sync()
+		b.sync()
+	}
+	a.sync()
+	for _, f := range []*folder{a, b} {
+		f.has("words", "one three two")
+	}
+	a.write("words", "one")
+	a.sync()
+	b.sync()
+	b.has("words", "one")
 
 	var starting sync.WaitGroup
 	all, begin := make([]*folder, 5), make(chan struct{})

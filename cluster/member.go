@@ -44,7 +44,7 @@ type Status struct {
 	Drains bool           // it should give its rooms away
 }
 
-// A Member is one of several daemons. Its exported fields are set before it runs, which it does once.
+// A Member is one of several daemons. Its exported fields are set before it runs, which it must not twice at once.
 type Member struct {
 	Leases *Leases // whose owner is the member's ID
 	Bus    bus.Bus

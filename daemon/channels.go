@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 	"unicode"
 
 	"earshot"
@@ -84,12 +83,12 @@ func (d *Daemon) closeIdleRoom(ctx context.Context) error {
 		return nil
 	}
 	slices.SortFunc(opened, func(a, b roomEntry) int { return cmp.Compare(a.Touched(), b.Touched()) })
+	waits, err := d.waitingRooms(ctx)
+	if err != nil {
+		return err
+	}
 	for _, c := range opened {
-		if len(d.people.Here(c.Is.ID)) > 0 || c.Room.Busy() {
-			continue
-		}
-		waits, err := d.agenda(ctx, c.Is.ID)
-		if err != nil || d.tasks.Waits(ctx, c.Is.ID) || !waits.Next(func(r remind.Reminder) time.Time { return r.Due }).IsZero() {
+		if len(d.people.Here(c.Is.ID)) > 0 || c.Room.Busy() || slices.Contains(waits, c.Is.ID) {
 			continue
 		}
 		d.rooms.Remove(c)
@@ -104,6 +103,20 @@ func (d *Daemon) closeIdleRoom(ctx context.Context) error {
 		})
 	}
 	return errTooManyRooms
+}
+
+// waitingRooms returns the rooms that must be open, since something is to be said or done there later: a reminder, a
+// task, or what is done by the clock.
+func (d *Daemon) waitingRooms(ctx context.Context) (rooms []earshot.RoomID, err error) {
+	err = d.store.Look(ctx, func(v earshot.View) (err error) {
+		rooms, err = remind.Rooms(ctx, v)
+		return err
+	})
+	tasks, of := d.tasks.Rooms(ctx)
+	schedules, by := d.schedules.Rooms(ctx)
+	rooms = slices.Concat(rooms, tasks, schedules)
+	slices.Sort(rooms)
+	return slices.Compact(rooms), errors.Join(err, of, by)
 }
 
 // roomLimitKey is the key of the notice that too many rooms are open.

@@ -17,6 +17,7 @@ import (
 	"earshot/daemon/roomset"
 	"earshot/executive"
 	"earshot/executive/room"
+	"earshot/internal/discord/bot"
 	"earshot/internal/wait"
 	"earshot/store"
 )
@@ -27,6 +28,9 @@ const (
 
 	// longestOpening is how long a room may take to begin that somebody waits for.
 	longestOpening = 10 * time.Second
+
+	// retryOpening is how often it is asked meanwhile whether it can begin.
+	retryOpening = 100 * time.Millisecond
 
 	// retryCluster is how long to wait when something that a cluster needs is not there.
 	retryCluster = time.Second
@@ -39,6 +43,8 @@ type clusterMember struct {
 	ends    <-chan struct{}               // closed when the program ends
 	discord atomic.Pointer[discordShards] // nil while this daemon has no part in the bot
 
+	deciding chan struct{} // has room for who decides about people; see Daemon.exclude
+
 	mu   sync.Mutex
 	desk chan struct{} // closed when the desk comes or goes
 }
@@ -49,10 +55,11 @@ func (d *Daemon) openCluster(ctx context.Context) error {
 	if cfg.Cluster.Name == "" {
 		return nil
 	}
-	c := &clusterMember{daemon: d, desk: make(chan struct{})}
+	c := &clusterMember{daemon: d, desk: make(chan struct{}), deciding: make(chan struct{}, 1)}
 	var err error
 	c.Membership, err = membership.Open(ctx, membership.Config{
 		Settings: d.Config, Version: d.options.Version, Log: d.log, Metrics: d.counts, Costs: &d.costs, Report: d.report, Serve: c.serve,
+		Merge: map[string]func(_, _ []byte) ([]byte, error){bot.OptOutsFile: bot.MergeOptOuts},
 	})
 	if err != nil {
 		return err
@@ -141,18 +148,23 @@ func (c *clusterMember) deskMoved() {
 	c.desk = make(chan struct{})
 }
 
-// open returns the room of a channel, which becomes this daemon's.
+// open returns the room of a channel, which becomes this daemon's. It waits while the room comes to its end, here
+// or at its last owner: whoever wants it open has something that would be lost.
 func (c *clusterMember) open(ctx context.Context, is executive.Room) (r roomEntry, err error) {
-	if _, err := c.Take(ctx, string(is.ID)); err != nil {
-		return r, fmt.Errorf("opening the room of %s: %w", is.Name, err)
-	}
 	open := false
-	wait.Until(ctx, longestOpening, func() bool {
-		r, open = c.daemon.rooms.Find(is.ID)
-		return open
-	})
-	if !open {
-		return r, fmt.Errorf("opening the room of %s: it does not begin", is.Name)
+	for began := time.Now(); !open; {
+		_, err := c.Take(ctx, string(is.ID))
+		passed := time.Since(began)
+		switch _, held := errors.AsType[*cluster.HeldError](err); {
+		case err == nil && (ctx.Err() != nil || passed >= longestOpening):
+			err = errors.New("it does not begin")
+		case held && passed < cluster.TTL:
+			err = nil
+		}
+		if err != nil {
+			return r, fmt.Errorf("opening the room of %s: %w", is.Name, err)
+		}
+		open = wait.Until(ctx, retryOpening, func() (found bool) { r, found = c.daemon.rooms.Find(is.ID); return found })
 	}
 	r.Is.Name = is.Name
 	c.daemon.rooms.Update(r.Is)
@@ -297,6 +309,7 @@ func (d *Daemon) configuredRoom(id earshot.RoomID) (is executive.Room, configure
 func (d *Daemon) newParkedDesk() *room.Room {
 	return room.New(room.Config{
 		ID: earshot.Desk, Settings: d.settings, People: d.people, Journal: d.store, Now: time.Now, NewID: d.id, Log: d.log.With("room", "desk elsewhere"),
+		Commands: d.commandsIn(executive.Room{ID: earshot.Desk}), // a shard of the bot here offers them
 	})
 }
 

@@ -24,6 +24,7 @@ import (
 	"earshot/config"
 	"earshot/daemon/section"
 	"earshot/executive"
+	"earshot/internal/discord/bot"
 	"earshot/internal/field"
 	"earshot/internal/testkit"
 	"earshot/internal/testkit/pgtest"
@@ -484,6 +485,15 @@ func TestCluster(t *testing.T) {
 		a.current.Store(&next) // as a reload does
 		testkit.Await(t, testkit.Patience, "a new room is open", func() bool { _, here := a.rooms.Find("attic"); return here })
 
+		offers := func(s *sharer) (names []string) { // on Discord
+			for _, c := range (discordRooms{s.Daemon}).Commands() {
+				names = append(names, c.Name)
+			}
+			return names
+		}
+		if there := offers(b); b.hasDesk() || !slices.Equal(there, offers(a)) || !slices.Contains(there, "forget") {
+			t.Errorf("without the desk it offers the commands %q", there)
+		}
 		channel := executive.Room{ID: "discord-12345678901234567", Name: "general"}
 		r, err := a.openRoom(t.Context(), channel)
 		if err != nil || r.Is.Name != "general" || !r.Opened || a.cluster.Lease(string(channel.ID)) == nil {
@@ -497,7 +507,13 @@ func TestCluster(t *testing.T) {
 			t.Errorf("a channel is opened that another has: %v", err)
 		}
 		a.rooms.Remove(r)
-		testkit.Await(t, testkit.Patience, "the other opens a channel that was closed", func() bool { _, err := b.openRoom(t.Context(), channel); return err == nil })
+		if r, err = a.openRoom(t.Context(), channel); err != nil {
+			t.Errorf("a channel is opened again that is just being closed: %v", err)
+		}
+		a.rooms.Remove(r)
+		if _, err := b.openRoom(t.Context(), channel); err != nil {
+			t.Errorf("the other opens a channel that is just being closed: %v", err)
+		}
 	})
 	t.Run("another bus", func(t *testing.T) {
 		_, a, b := house(t)
@@ -667,6 +683,52 @@ func TestClusterPeople(t *testing.T) {
 	if created != 10 {
 		t.Errorf("10 people were made known %d times", created)
 	}
+
+	// While another daemon decides, and stands still in the middle of it, those who wait do not keep a lease from
+	// being renewed.
+	held, err := b.cluster.DB.Conn(t.Context())
+	if err == nil {
+		_, err = held.ExecContext(t.Context(), "SELECT pg_advisory_lock(?)", int64(peopleKey))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	lease := a.cluster.Lease("kitchen")
+	for n := range 20 {
+		arriving.Go(func() {
+			if _, err := a.people.Arrive(t.Context(), earshot.Handle{Provider: "discord", ID: fmt.Sprint(200 + n)}, participants.Newcomer{Names: []string{fmt.Sprint("Late ", n)}}); err == nil {
+				t.Error("two daemons decide at the same time")
+			}
+		})
+	}
+	testkit.Finish(t, testkit.Patience, "all give up", arriving.Wait)
+	if !lease.Valid() {
+		t.Error("a lease was lost because many wanted to be known")
+	}
+	if _, err = held.ExecContext(t.Context(), "SELECT pg_advisory_unlock_all()"); err != nil {
+		t.Error(err)
+	}
+	if err := held.Close(); err != nil {
+		t.Error(err)
+	}
+	if _, err := a.people.Arrive(t.Context(), earshot.Handle{Provider: "discord", ID: "300"}, participants.Newcomer{Names: []string{"Last"}}); err != nil {
+		t.Error(err)
+	}
+
+	refusals := func(s *sharer) *bot.OptOuts {
+		t.Helper()
+		o, err := bot.OpenOptOuts(s.Config().Store.Directory)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return o
+	}
+	if err := errors.Join(refusals(a).Set(1, true), refusals(b).Set(2, true)); err != nil {
+		t.Fatal(err)
+	}
+	testkit.Await(t, testkit.Patience, "who refuses to be heard at one does so at all", func() bool {
+		return !slices.ContainsFunc([]*sharer{a, b}, func(s *sharer) bool { o := refusals(s); return !o.Out(1) || !o.Out(2) })
+	})
 }
 
 // TestClusterCosts: a budget is that of all daemons together, whatever has become of a record or a

@@ -55,23 +55,20 @@ func (d *Daemon) buildDiscord(ctx context.Context, voice bool) section.Build {
 	default:
 		f.Text = "reads and writes there, but joins no voice channel"
 	}
-	c := bot.Config{
+	b, err := bot.New(ctx, bot.Config{
 		Settings: d.Config, People: d.people, Store: d.store, Rooms: discordRooms{d}, Report: d.report, Dropped: d.countDrops,
 		Restarts: d.options.Restarts, Log: d.log, Hears: hears, Speaks: speaks,
-	}
-	b, err := bot.New(ctx, c)
+	})
 	if err != nil {
 		f.Works = false
 		f.Text, f.Cure = earshot.Explain(err)
 		is.Findings = []api.CheckResult{f}
 		return is
 	}
-	if d.cluster != nil {
-		s := &discordShards{clusterMember: d.cluster, bot: c, shards: b.Shards}
-		return section.Build{Parts: []section.Part{{Name: "discord", Run: s.run}}, Findings: []api.CheckResult{f}}
-	}
 	parts := []section.Part{{Name: "discord", Run: b.Run}}
-	if hears {
+	if d.cluster != nil {
+		parts[0].Run = (&discordShards{clusterMember: d.cluster, bot: b, hears: hears}).run
+	} else if hears {
 		parts = append(parts, section.Part{Name: "recognition of calls", Run: b.Recognise})
 	}
 	return section.Build{Parts: parts, Findings: []api.CheckResult{f}, Started: func() { d.discordBot.Store(b) }}
@@ -104,6 +101,11 @@ func (h discordRooms) Channel(id earshot.RoomID) (executive.Room, bool) {
 
 // Audiences implements [bot.Rooms].
 func (h discordRooms) Audiences(id earshot.RoomID) []earshot.Audience { return h.daemon.audiences(id) }
+
+// Waiting implements [bot.Rooms].
+func (h discordRooms) Waiting(ctx context.Context) ([]earshot.RoomID, error) {
+	return h.daemon.waitingRooms(ctx)
+}
 
 // Commands implements [bot.Rooms].
 func (h discordRooms) Commands() command.Table { return h.daemon.deskRoom().Commands() }

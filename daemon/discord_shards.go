@@ -27,15 +27,15 @@ const identifyEvery = 5 * time.Second
 // meanwhile is read from the channels, as after a start.
 type discordShards struct {
 	*clusterMember
-	bot    bot.Config
-	shards func(context.Context) (n, atOnce int, err error)
+	bot    *bot.Bot
+	hears  bool
 	atOnce int // how many may identify at the same time
 	ended  <-chan struct{}
 }
 
 // run has this daemon take part in the bot until ctx ends.
 func (s *discordShards) run(ctx context.Context) error {
-	wanted, atOnce, err := s.shards(ctx)
+	wanted, atOnce, err := s.bot.Shards(ctx)
 	if err != nil {
 		return err
 	}
@@ -49,6 +49,9 @@ func (s *discordShards) run(ctx context.Context) error {
 		of, err := s.Leases.Highest(ctx, "discord shards", wanted)
 		if err != nil {
 			continue // how the database is says the cluster
+		}
+		if err := s.bot.ReadRefusals(); err != nil {
+			return err // nobody may be heard then
 		}
 		s.discord.Store(s)
 		s.SetShards(int64(of))
@@ -66,24 +69,19 @@ func (c *clusterMember) serveShard(ctx context.Context, lease *cluster.Lease, n,
 	}
 	ended := s.ended
 	rooms := &shardRooms{discordRooms: discordRooms{d}}
-	cfg := s.bot
-	cfg.Rooms = rooms
-	cfg.Shard = gateway.Shard{Number: n, Of: of, Turn: func(ctx context.Context) (time.Time, error) {
+	b, err := s.bot.NewShard(ctx, gateway.Shard{Number: n, Of: of, Turn: func(ctx context.Context) (time.Time, error) {
 		return c.Leases.AwaitTurn(ctx, fmt.Sprintf("identify/%d", n%s.atOnce), identifyEvery)
-	}}
-	b, err := bot.New(ctx, cfg)
+	}}, rooms)
 	if c.Began(lease.Room, err, ctx.Err() == nil); err != nil {
 		wait.For(ctx, retryCluster)
 		return
 	}
-	d.discordBot.Store(b)
-	defer d.discordBot.CompareAndSwap(b, nil)
 	d.log.Info("a shard of Discord is here now", "shard", lease.Room, "fence", lease.Fence)
 	inner, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
 	var running sync.WaitGroup
 	for part, run := range map[string]func(context.Context) error{"discord": b.Run, "recognition of calls": b.Recognise} {
-		if part == "discord" || cfg.Hears {
+		if part == "discord" || s.hears {
 			restarts := d.options.Restarts
 			restarts.Report = d.report
 			running.Go(func() {

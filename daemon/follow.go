@@ -23,6 +23,11 @@ const (
 	reloadEvery = time.Second
 )
 
+// excludeOthers takes the lock. A machine that is switched off with it has lost it after 20 s, rather than the two hours
+// after which the database would notice by itself.
+const excludeOthers = `SELECT set_config('tcp_keepalives_idle', '5', false), set_config('tcp_keepalives_interval', '5', false),
+	set_config('tcp_keepalives_count', '3', false), pg_advisory_lock(?)`
+
 // exclude implements [participants.Setup.Exclude].
 func (d *Daemon) exclude(ctx context.Context) (release func(), err error) {
 	if d.cluster == nil {
@@ -30,14 +35,21 @@ func (d *Daemon) exclude(ctx context.Context) (release func(), err error) {
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, longestExclusion, errors.New("another daemon is deciding who there is, or the database does not answer; try again"))
 	defer cancel()
+	select { // of many who wait here one needs a connection, or they would keep the leases from being renewed
+	case d.cluster.deciding <- struct{}{}:
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
 	conn, err := d.cluster.DB.Conn(ctx)
 	if err != nil {
+		<-d.cluster.deciding
 		return nil, err
 	}
-	if _, err = conn.ExecContext(ctx, "SELECT pg_advisory_lock(?)", int64(peopleKey)); err == nil {
+	if _, err = conn.ExecContext(ctx, excludeOthers, int64(peopleKey)); err == nil {
 		err = d.store.CatchUp(ctx)
 	}
 	release = func() {
+		defer func() { <-d.cluster.deciding }()
 		bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), longestExclusion)
 		defer cancel()
 		_, err := conn.ExecContext(bounded, "SELECT pg_advisory_unlock_all()")

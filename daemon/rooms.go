@@ -81,7 +81,16 @@ func (d *Daemon) openRooms(ctx context.Context) (roomList, error) {
 
 // newRoomEntry makes a room with its history.
 func (d *Daemon) newRoomEntry(ctx context.Context, is executive.Room, journal room.Journal) (roomEntry, error) {
-	past, err := d.past(ctx, is.ID)
+	read := func(events []earshot.Event, err error) ([]earshot.Event, error) { return events, err }
+	var lost time.Time
+	var sealer *record.Sealer
+	if j, leased := journal.(leasedJournal); leased {
+		read = func(events []earshot.Event, err error) ([]earshot.Event, error) {
+			return shiftTimes(events, -j.ahead()), err
+		}
+		lost, sealer = time.Now().Add(-lostTurns), record.NewSealer(d.bus.Key("receipts"), j.lease.Fence)
+	}
+	past, err := read(d.past(ctx, is.ID))
 	if err != nil {
 		return roomEntry{}, fmt.Errorf("reading the history of the room %s: %w", is.ID, err)
 	}
@@ -98,12 +107,6 @@ func (d *Daemon) newRoomEntry(ctx context.Context, is executive.Room, journal ro
 	if err != nil {
 		return roomEntry{}, fmt.Errorf("reading what is still to be said in the room %s: %w", is.ID, err)
 	}
-	var lost time.Time
-	var sealer *record.Sealer
-	if j, leased := journal.(leasedJournal); leased {
-		lost, sealer = time.Now().Add(-lostTurns), record.NewSealer(d.bus.Key("receipts"), j.lease.Fence)
-		past = shiftTimes(past, -j.ahead())
-	}
 	return roomEntry{Is: is, Room: room.New(room.Config{
 		Cameras: d.cameras.In(is.ID), // those of this machine for the rooms of executive.sight.rooms
 		ID:      is.ID, Settings: d.settings,
@@ -111,12 +114,12 @@ func (d *Daemon) newRoomEntry(ctx context.Context, is executive.Room, journal ro
 		Agents: func() []agents.Record { return d.agents.In(is.ID) }, Order: d.order, Former: d.agents.Former, Tools: d.tools(), Spawner: d.agents,
 		Reach: func(who earshot.ParticipantID, e earshot.Event) { d.notifyElsewhere(now(), who, e) },
 		Recall: func(ctx context.Context, agent earshot.ParticipantID) ([]earshot.Event, error) {
-			return d.recall(ctx, is.ID, agent)
+			return read(d.recall(ctx, is.ID, agent))
 		},
 		Event: func(ctx context.Context, id earshot.EventID) (earshot.Event, bool, error) {
 			return d.store.Event(ctx, is.ID, id)
 		},
-		Scenery:   func(ctx context.Context) ([]earshot.Event, error) { return d.readScene(ctx, is.ID) },
+		Scenery:   func(ctx context.Context) ([]earshot.Event, error) { return read(d.readScene(ctx, is.ID)) },
 		Corrected: d.corrected,
 		Memory:    d.memory,
 		Erased:    d.erased,

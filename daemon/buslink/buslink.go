@@ -222,9 +222,10 @@ func (b *Link) Use(ctx context.Context, run func(context.Context, bus.Bus) error
 			}
 		}()
 		err := run(inner, conn)
+		over := inner.Err() != nil // then its error says no more than that
 		stop()
 		<-ended
-		if err != nil && ctx.Err() == nil {
+		if err != nil && !over {
 			return err
 		}
 	}

@@ -9,8 +9,10 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"os"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -55,8 +57,9 @@ type Config struct {
 	Log      *slog.Logger
 	Metrics  *metrics.Metrics
 	Costs    Costs
-	Report   func(earshot.Notice)                  // is told what is wrong with the cluster
-	Serve    func(context.Context, *cluster.Lease) // see [cluster.Member.Serve]
+	Merge    map[string]func(here, there []byte) ([]byte, error) // files to share besides those that say who is let in; see [cluster.Files]
+	Report   func(earshot.Notice)                                // is told what is wrong with the cluster
+	Serve    func(context.Context, *cluster.Lease)               // see [cluster.Member.Serve]
 }
 
 // A Membership is a daemon as one of several. Its methods may be called from many goroutines.
@@ -92,7 +95,8 @@ func Open(ctx context.Context, c Config) (*Membership, error) {
 	if err != nil {
 		return nil, errors.Join(err, m.DB.Close())
 	}
-	m.files = cluster.Files{DB: m.DB, Dir: cfg.Store.Directory, Names: []string{pairing.CertificateFile, pairing.File, "tokens.json"}, Log: c.Log}
+	m.files = cluster.Files{DB: m.DB, Dir: cfg.Store.Directory, Log: c.Log, Merge: c.Merge,
+		Names: append([]string{pairing.CertificateFile, pairing.File, "tokens.json"}, slices.Sorted(maps.Keys(c.Merge))...)}
 	if err = m.files.Sync(ctx); err == nil && cfg.Bus.Listen != "" {
 		if _, err = buslink.Certificate(cfg); err == nil { // which the first daemon makes, and the others get
 			err = m.files.Sync(ctx)

@@ -171,6 +171,23 @@ func TestLostReplyIsSettled(t *testing.T) {
 	}
 }
 
+// TestLostReplyIsSettledWithoutAQuestion: what was heard of a lost reply is on record even if nobody asks
+// anything, and what it was about is not answered again: it was a reminder, or was taken back.
+func TestLostReplyIsSettledWithoutAQuestion(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h, receipts := lostHouse(t, "count")
+		h.past = slices.DeleteFunc(h.past, func(e earshot.Event) bool { return e.Body.Kind() == earshot.KindMessage })
+		want := "interrupted:" + receiptSays(t, h, receipts[2])
+		h.open(t.Context())
+		h.comesWith("terminal-1", receipts[2])
+		time.Sleep(time.Minute)
+		if got := h.answers(); got != want {
+			t.Errorf("on record is %q, want %q", got, want)
+		}
+		h.stop()
+	})
+}
+
 // TestModelKnowsWhatWasHeard: the model that is asked again reads what was heard of its lost reply, and after it
 // the question, though somebody came meanwhile.
 func TestModelKnowsWhatWasHeard(t *testing.T) {

@@ -47,10 +47,12 @@ func (r *Room) next(ctx context.Context, turns *sync.WaitGroup) {
 			break
 		}
 		q, ok := r.choose(ctx, since)
+		if ok || len(r.unanswered.messages) == 0 { // while somebody is waited for, what they have read at may come, too
+			r.settleLost(ctx)
+		}
 		if !ok {
 			break
 		}
-		r.settleLost(ctx)
 		r.begin(ctx, q, turns)
 		r.wait(r.pending)
 	}

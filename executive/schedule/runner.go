@@ -111,6 +111,15 @@ func (r *Runner) turn(ctx context.Context) (again time.Time, err error) {
 	return again, err
 }
 
+// Rooms returns the rooms that have schedules, one for each of them.
+func (r *Runner) Rooms(ctx context.Context) (rooms []earshot.RoomID, err error) {
+	all, err := r.entries(ctx, "")
+	for _, e := range all {
+		rooms = append(rooms, e.Event.Room)
+	}
+	return rooms, err
+}
+
 // entries returns the schedules of somebody, or all. What others set who turned out to be the same person
 // comes last, with the next numbers.
 func (r *Runner) entries(ctx context.Context, whose earshot.ParticipantID) (own []Entry, err error) {

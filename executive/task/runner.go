@@ -158,10 +158,13 @@ func (r *Runner) Open(ctx context.Context, id earshot.EventID) bool {
 	return err == nil && len(all) == 1 && !all[0].Over
 }
 
-// Waits reports whether a room has open tasks, or may have some.
-func (r *Runner) Waits(ctx context.Context, room earshot.RoomID) bool {
+// Rooms returns the rooms that have tasks that are not over or not told, one for each of them.
+func (r *Runner) Rooms(ctx context.Context) (rooms []earshot.RoomID, err error) {
 	all, err := r.read(ctx, isOpen)
-	return err != nil || slices.ContainsFunc(all, func(s State) bool { return s.Event.Room == room })
+	for _, s := range all {
+		rooms = append(rooms, s.Event.Room)
+	}
+	return rooms, err
 }
 
 // Count returns how many tasks of a room are not over, and how many of these wait for an answer, as far as

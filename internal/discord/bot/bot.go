@@ -5,6 +5,7 @@ package bot
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 
@@ -38,6 +39,10 @@ type Rooms interface {
 
 	// Audiences returns each agent of a room as an audience, and an empty one.
 	Audiences(id earshot.RoomID) []earshot.Audience
+
+	// Waiting returns the rooms that must be open, since something is to be said or done there later. Some are on
+	// no channel.
+	Waiting(ctx context.Context) ([]earshot.RoomID, error)
 
 	// Commands returns the commands that every room has.
 	Commands() command.Table
@@ -77,7 +82,6 @@ type Config struct {
 	Dropped  func(queue string) func(int) // counts what a queue drops
 	Restarts supervise.Config             // how patiently its parts are restarted
 	Log      *slog.Logger
-	Shard    gateway.Shard // which part of the guilds it is for
 
 	// Hears says whether it joins voice channels, and Speaks whether it also speaks there.
 	Hears, Speaks bool
@@ -95,32 +99,90 @@ type Bot struct {
 
 	channels channelSet // whose rooms were opened
 	own      *PostLog
+	refusals *OptOuts // nil if it does not hear
+
+	whole  *Bot // of which this is a shard; nil if it is none
+	mu     sync.Mutex
+	shards []*Bot // that run
 }
 
 // New returns a bot, which connects once it runs. What is missing may still come; the error is
 // what a person has to fix.
 func New(ctx context.Context, c Config) (*Bot, error) {
-	ctx = context.WithoutCancel(ctx) // it is used as long as the bot runs
-	set := c.Settings()
-	token, err := set.Providers.Discord.Secret()
-	if err != nil {
-		return nil, err
-	}
-	b := &Bot{c: c, own: OpenPostLog(set.Store.Directory, c.Log)}
-	b.session = discord.NewSession(set.Providers.Discord, token, c.Shard, c.Log, func(event any) { b.sense.Take(event) })
-	also := func(any) {}
+	directory := c.Settings().Store.Directory
+	b := &Bot{c: c, own: OpenPostLog(directory, c.Log)}
 	if c.Hears {
-		if err := b.openCalls(c.Speaks); err != nil {
+		var err error
+		if b.refusals, err = OpenOptOuts(directory); err != nil {
 			return nil, err
 		}
+	}
+	return b, b.open(ctx, gateway.Shard{})
+}
+
+// NewShard returns the part of a bot for some of its guilds, which runs by itself: it has rooms and a session
+// of its own, and shares with the others who refuses to be heard, and what was posted.
+func (b *Bot) NewShard(ctx context.Context, is gateway.Shard, rooms Rooms) (*Bot, error) {
+	s := &Bot{c: b.c, own: b.own, refusals: b.refusals, whole: b}
+	s.c.Rooms = rooms
+	return s, s.open(ctx, is)
+}
+
+// open makes the session of a bot, and what uses it.
+func (b *Bot) open(ctx context.Context, shard gateway.Shard) error {
+	ctx = context.WithoutCancel(ctx) // it is used as long as the bot runs
+	c, set := b.c, b.c.Settings().Providers.Discord
+	token, err := set.Secret()
+	if err != nil {
+		return err
+	}
+	if shard.Number > 0 {
+		set.DirectMessages = false // they come to the first shard: their rooms must not be opened for another
+	}
+	b.session = discord.NewSession(set, token, shard, c.Log, func(event any) { b.sense.Take(event) })
+	also := func(any) {}
+	if c.Hears {
+		b.openCalls(c.Speaks)
 		also = b.calls.Take
 	}
-	b.sense = discord.New(set.Providers.Discord, discord.Parts{
+	b.sense = discord.New(set, discord.Parts{
 		Session: b.session, House: b, Agent: func() string { return c.People.Name(participants.Agent) },
 		Event:    func(channel, message uint64) earshot.EventID { return b.eventOf(ctx, channel, message) },
 		Commands: b.offeredCommands(), Also: also, Tell: c.Report, Log: c.Log,
 	})
-	return b, nil
+	return nil
+}
+
+// ReadRefusals reads again who refuses to be heard, which people may have said at another daemon.
+func (b *Bot) ReadRefusals() error {
+	if b.refusals == nil {
+		return nil
+	}
+	return b.refusals.Read()
+}
+
+// in returns the shard that has the channel of a room, or the bot itself.
+func (b *Bot) in(room earshot.RoomID) *Bot {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, s := range b.shards {
+		if _, has := s.channels.place(room); has {
+			return s
+		}
+	}
+	return b
+}
+
+// runs notes that a shard runs, until ended is called.
+func (b *Bot) runs(s *Bot) (ended func()) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.shards = append(b.shards, s)
+	return func() {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		b.shards = slices.DeleteFunc(b.shards, func(is *Bot) bool { return is == s })
+	}
 }
 
 // Recognise runs the speech recognition for calls, and what senses voices in them, until ctx ends. Only
@@ -158,6 +220,9 @@ func (b *Bot) Room(ctx context.Context, c roster.Place) (earshot.RoomID, error) 
 // Run runs the bot until ctx ends. The session goes last, since calls are left through it, and
 // pending posts are sent through it.
 func (b *Bot) Run(ctx context.Context) error {
+	if b.whole != nil {
+		defer b.whole.runs(b)()
+	}
 	last, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
 	var inCall sync.WaitGroup

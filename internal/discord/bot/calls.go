@@ -33,11 +33,7 @@ import (
 const inCalls = "discord voice"
 
 // openCalls lets the bot hear and, if speaks is set, speak.
-func (b *Bot) openCalls(speaks bool) error {
-	out, err := OpenOptOuts(b.c.Settings().Store.Directory)
-	if err != nil {
-		return err
-	}
+func (b *Bot) openCalls(speaks bool) {
 	embedded := helper.NewDialer(b.c.Log, helper.SpeechProgram, "hear")
 	ears := engine.New("hears", b.c.Settings().Speech.Recognisers(embedded, neural.Open(b.c.Log)), b.c.Report)
 	b.pool = stt.NewPool(stt.PoolConfig{
@@ -59,7 +55,7 @@ func (b *Bot) openCalls(speaks bool) error {
 		Listens: b.listens,
 		Arrive:  b.arriveInCall,
 		Tell:    b.postNotice,
-		OptOuts: out, Report: b.c.Report, Log: b.c.Log,
+		OptOuts: b.refusals, Report: b.c.Report, Log: b.c.Log,
 	}
 	if speaks {
 		parts.Enter = b.enterCall
@@ -69,7 +65,6 @@ func (b *Bot) openCalls(speaks bool) error {
 		Guilds: c.Guilds, Channels: c.VoiceChannels, Users: c.Users, Never: c.Join == discord.JoinNever, ByItself: c.Join == discord.JoinPeople,
 		Announce: c.Announce, EncryptedCalls: c.EncryptedCalls, IgnoreBots: c.Bots == discord.Ignored,
 	}, parts)
-	return nil
 }
 
 // callRoom opens the room of a voice channel.

@@ -44,7 +44,7 @@ func Commands(now func() *Bot) command.Table {
 			if b == nil {
 				return "", errNoCalls
 			}
-			return do(b, ctx, c)
+			return do(b.in(c.Event.Room), ctx, c)
 		}
 	}
 	return command.Table{

@@ -12,6 +12,7 @@ import (
 
 	"earshot"
 	"earshot/config"
+	"earshot/daemon/access"
 	"earshot/executive"
 	"earshot/executive/command"
 	"earshot/executive/room"
@@ -53,7 +54,7 @@ func newBot(t *testing.T, base string) (*Bot, *testRooms) {
 		t.Fatal(err)
 	}
 	ids := store.NewIDs()
-	c := cfg.Store
+	c := cfg.Journal()
 	c.Directory, c.NewID, c.Log = filepath.Join(t.TempDir(), "journal"), ids, silent
 	journal, err := store.Open(t.Context(), c)
 	if err != nil {
@@ -110,12 +111,14 @@ func (h *testRooms) Find(id earshot.RoomID) (Room, bool) {
 }
 
 func (h *testRooms) Channel(id earshot.RoomID) (executive.Room, bool) {
-	return executive.Room{ID: id}, true
+	return executive.Room{ID: id}, access.IsChannel(id)
 }
 
 func (h *testRooms) Audiences(id earshot.RoomID) []earshot.Audience {
 	return []earshot.Audience{{Room: id}}
 }
+
+func (h *testRooms) Waiting(context.Context) ([]earshot.RoomID, error) { return nil, nil }
 
 func (h *testRooms) Commands() command.Table { return nil }
 

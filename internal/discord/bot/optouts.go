@@ -1,7 +1,6 @@
 package bot
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -26,6 +25,7 @@ type OptOuts struct {
 	path string
 
 	setting sync.Mutex                      // held while they change
+	unsaved bool                            // the file lacks some
 	all     atomic.Pointer[map[uint64]bool] // never changed, only replaced
 }
 
@@ -54,31 +54,63 @@ func (e *optOutsError) Is(target error) bool { return target == errors.ErrUnsupp
 func OpenOptOuts(directory string) (*OptOuts, error) {
 	o := &OptOuts{path: filepath.Join(directory, OptOutsFile)}
 	o.all.Store(new(map[uint64]bool))
-	data, err := os.ReadFile(o.path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return o, nil
-	}
-	if err == nil {
-		err = o.take(data)
-	}
-	if err != nil {
-		return nil, &optOutsError{o.path, err}
-	}
-	return o, nil
+	return o, o.Read()
 }
 
-// take adds those of a file, before anybody asks.
-func (o *OptOuts) take(data []byte) error {
+// Read reads the file again, which another daemon may have changed. Refusals that could not be stored remain. An
+// error changes nothing.
+func (o *OptOuts) Read() error {
+	o.setting.Lock()
+	defer o.setting.Unlock()
+	return o.read()
+}
+
+// read is Read. The caller holds setting.
+func (o *OptOuts) read() error {
+	data, err := os.ReadFile(o.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	all := make(map[uint64]bool)
+	if o.unsaved {
+		all = o.copied()
+	}
+	if err == nil {
+		err = parseOptOuts(all, data)
+	}
+	if err != nil {
+		return &optOutsError{o.path, err}
+	}
+	o.all.Store(&all)
+	return nil
+}
+
+// parseOptOuts adds those of a file.
+func parseOptOuts(to map[uint64]bool, data []byte) error {
 	var users []uint64
 	if err := json.Unmarshal(data, &users); err != nil {
 		return err
 	}
-	all := o.copied()
 	for _, user := range users {
-		all[user] = true
+		to[user] = true
 	}
-	o.all.Store(&all)
 	return nil
+}
+
+// formatOptOuts returns what a file holds.
+func formatOptOuts(all map[uint64]bool) ([]byte, error) {
+	data, err := json.Marshal(slices.Sorted(maps.Keys(all)))
+	return append(data, '\n'), err
+}
+
+// MergeOptOuts returns the file of all who refuse by one of two: nobody who has refused at one of several
+// daemons may be heard because somebody else did at another.
+func MergeOptOuts(one, other []byte) ([]byte, error) {
+	all := make(map[uint64]bool)
+	if err := errors.Join(parseOptOuts(all, one), parseOptOuts(all, other)); err != nil {
+		return nil, &optOutsError{OptOutsFile, err}
+	}
+	return formatOptOuts(all)
 }
 
 // copied returns a copy of them.
@@ -90,7 +122,7 @@ func (o *OptOuts) copied() map[uint64]bool {
 
 // CheckOptOuts reports why a copy of the file, in a backup, cannot be restored.
 func CheckOptOuts(data []byte) error {
-	if err := json.Unmarshal(data, new([]uint64)); err != nil {
+	if err := parseOptOuts(make(map[uint64]bool), data); err != nil {
 		return fmt.Errorf("%s in it is damaged, so it is not known who does not want to be heard: %w\n  → restore another backup", OptOutsFile, err)
 	}
 	return nil
@@ -99,10 +131,12 @@ func CheckOptOuts(data []byte) error {
 // Join adds those of a valid copy of the file: restoring an older one must not make anybody heard
 // again.
 func (o *OptOuts) Join(data []byte) error {
-	if err := o.take(data); err != nil {
+	all := o.copied()
+	if err := parseOptOuts(all, data); err != nil {
 		return err
 	}
-	return o.write(*o.all.Load())
+	o.all.Store(&all)
+	return o.write(all)
 }
 
 // Out reports whether a user refuses to be heard. It does not wait for a disk.
@@ -113,7 +147,8 @@ func (o *OptOuts) Out(user uint64) bool { return (*o.all.Load())[user] }
 func (o *OptOuts) Set(user uint64, out bool) error {
 	o.setting.Lock()
 	defer o.setting.Unlock()
-	if o.Out(user) == out {
+	err := o.read()
+	if err == nil && !o.unsaved && o.Out(user) == out {
 		return nil
 	}
 	next := o.copied()
@@ -123,7 +158,10 @@ func (o *OptOuts) Set(user uint64, out bool) error {
 	} else {
 		o.all.Store(&next)
 	}
-	if err := o.write(next); err != nil {
+	if err == nil {
+		err = o.write(next)
+	}
+	if o.unsaved = err != nil; err != nil {
 		return fmt.Errorf("saving who does not want to be heard: %w", err)
 	}
 	o.all.Store(&next)
@@ -132,9 +170,9 @@ func (o *OptOuts) Set(user uint64, out bool) error {
 
 // write stores them, all or nothing.
 func (o *OptOuts) write(all map[uint64]bool) error {
-	var data bytes.Buffer
-	if err := json.NewEncoder(&data).Encode(slices.Sorted(maps.Keys(all))); err != nil {
+	data, err := formatOptOuts(all)
+	if err != nil {
 		return err
 	}
-	return atomicfile.Write(o.path, data.Bytes())
+	return atomicfile.Write(o.path, data)
 }

@@ -38,6 +38,20 @@ func TestOptouts(t *testing.T) {
 		t.Errorf("the file is %v, %v", about.Mode(), err)
 	}
 
+	other := open() // another daemon, with the same file
+	if err := errors.Join(other.Set(ann, false), other.Set(bob, true), o.Read()); err != nil || o.Out(ann) || !o.Out(bob) {
+		t.Errorf("after a change elsewhere: %v, ann %v, bob %v", err, o.Out(ann), o.Out(bob))
+	}
+	if err := errors.Join(other.Set(bob, false), o.Set(ann, true), other.Read()); err != nil || !other.Out(ann) || other.Out(bob) {
+		t.Errorf("a change undid another: %v, ann %v, bob %v", err, other.Out(ann), other.Out(bob))
+	}
+	if both, err := MergeOptOuts([]byte("[1, 2]"), []byte("[3, 2]")); err != nil || string(both) != "[1,2,3]\n" {
+		t.Errorf("merged are %q, %v", both, err)
+	}
+	if _, err := MergeOptOuts([]byte("[1, 2"), []byte("[3]")); err == nil {
+		t.Error("a damaged file was merged")
+	}
+
 	if err := os.RemoveAll(dir); err != nil {
 		t.Fatal(err)
 	}
@@ -50,6 +64,15 @@ func TestOptouts(t *testing.T) {
 
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, []byte("[12]"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := o.Read(); err != nil || !o.Out(bob) || !o.Out(12) {
+		t.Errorf("what could not be stored is lost: %v, bob %v, 12 %v", err, o.Out(bob), o.Out(12))
+	}
+	if err := o.Set(bob, true); err != nil || !open().Out(bob) {
+		t.Errorf("whoever opts out again is not stored: %v", err)
 	}
 	if err := os.WriteFile(file, []byte("[12, "), 0o600); err != nil {
 		t.Fatal(err)

@@ -8,14 +8,13 @@ import (
 
 	"earshot"
 	"earshot/daemon/access"
-	"earshot/executive/remind"
 	"earshot/internal/discord/gateway"
 	"earshot/internal/discord/roster"
 )
 
 const (
 	// mostPast is how many channels are continued after a restart: those with the latest messages,
-	// and those in which something is scheduled.
+	// and those in which something is to be said or done.
 	mostPast = 64
 
 	// mostMissed is how many messages of a channel are compared with Discord's: one page of
@@ -28,11 +27,8 @@ const (
 
 // Past implements [discord.House].
 func (b *Bot) Past(ctx context.Context) (all []roster.Past, err error) {
-	var waits []earshot.RoomID
-	if err := b.c.Store.Look(ctx, func(v earshot.View) (err error) {
-		waits, err = remind.Rooms(ctx, v)
-		return err
-	}); err != nil {
+	waits, err := b.c.Rooms.Waiting(ctx)
+	if err != nil {
 		return nil, err
 	}
 	lately, err := b.c.Store.Rooms(ctx, access.ChannelPrefix, mostPast)
