@@ -75,10 +75,10 @@ func (d *Daemon) followOthers(ctx context.Context) {
 }
 
 // followed are the kinds of events of other daemons that matter here.
-var followed = []earshot.Kind{earshot.KindActor, earshot.KindAgent, earshot.KindWithdrawal, earshot.KindTask, earshot.KindStep, earshot.KindSchedule}
+var followed = []earshot.Kind{earshot.KindActor, earshot.KindAgent, earshot.KindTask, earshot.KindStep, earshot.KindSchedule}
 
 // take takes in events that another daemon has put on record, and reports whether agents have got other
-// names. What they took back is forgotten here.
+// names.
 func (d *Daemon) take(events []earshot.Event) (named bool) {
 	for _, e := range events {
 		switch b := e.Body.(type) {
@@ -86,8 +86,6 @@ func (d *Daemon) take(events []earshot.Event) (named bool) {
 			d.people.Apply(b)
 		case earshot.Agent:
 			named = d.agents.Take(b) || named
-		case earshot.Withdrawal:
-			d.peers.Add(append([]earshot.EventID{b.Of}, b.With...))
 		case earshot.Task, earshot.Step:
 			d.tasks.Wake()
 		case earshot.Schedule:

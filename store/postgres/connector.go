@@ -37,7 +37,7 @@ const (
 	// lockKey is the key of the lock by which a daemon owns the database: "earshot" in ASCII.
 	lockKey = 0x65617273686f74
 
-	// listenAgain is how often a listener looks by itself, and whether its connection is there.
+	// listenAgain is how often a listener looks whether its connection is there.
 	listenAgain = 5 * time.Second
 )
 
@@ -91,12 +91,15 @@ func (c *Connector) OpenWriter(share bool) *sql.DB {
 	if share {
 		w.lock, w.config = "pg_try_advisory_lock_shared", c.config.Copy()
 		w.config.RuntimeParams["idle_in_transaction_session_timeout"] = mostIdle
+		w.config.RuntimeParams["tcp_keepalives_idle"] = "5" // that timeout does not run while half of what was sent has come
+		w.config.RuntimeParams["tcp_keepalives_interval"] = "2"
+		w.config.RuntimeParams["tcp_keepalives_count"] = "3"
 	}
 	return w.OpenReaders(1)
 }
 
-// Listen calls heard with what is notified on a channel, and with "" when it begins and every few seconds,
-// since something may have been missed, until the connection is lost or ctx ends.
+// Listen calls heard with what is notified on a channel, until the connection is lost or ctx ends. The first call
+// is with "": it listens from then on, and what was notified before was missed.
 func (c *Connector) Listen(ctx context.Context, channel string, heard func(payload string)) error {
 	config := c.config.Copy()
 	config.OnNotification = func(_ *pgconn.PgConn, n *pgconn.Notification) { heard(n.Payload) }
@@ -105,9 +108,10 @@ func (c *Connector) Listen(ctx context.Context, channel string, heard func(paylo
 		return explain(ctx, err, true)
 	}
 	made := &conn{pg: pg, ctx: context.WithoutCancel(ctx)}
-	_, err = pg.Exec(ctx, "LISTEN "+channel).ReadAll()
-	for err == nil {
+	if _, err = pg.Exec(ctx, "LISTEN "+channel).ReadAll(); err == nil {
 		heard("")
+	}
+	for err == nil {
 		bounded, cancel := context.WithTimeout(ctx, listenAgain)
 		for err == nil {
 			err = pg.WaitForNotification(bounded)
