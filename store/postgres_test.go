@@ -416,6 +416,7 @@ func TestServerFaults(t *testing.T) {
 	}())
 	server.Query(t, nameOf(newer), "UPDATE earshot.versions SET version = 99 WHERE name = 'journal'")
 	server.Query(t, "postgres", "CREATE DATABASE english TEMPLATE template0 LOCALE_PROVIDER icu ICU_LOCALE 'en'")
+	server.Query(t, "postgres", "CREATE DATABASE latin TEMPLATE template0 LOCALE 'C' ENCODING 'LATIN1'")
 	standby := server.Standby(t)
 	for _, tt := range []struct {
 		name string
@@ -429,6 +430,7 @@ func TestServerFaults(t *testing.T) {
 		{"nobody there", with(strings.Replace(server.Database(t), "pg", "gp", 1)), store.ErrFull, "start it"},
 		{"no such database", with(pgtest.URL("none", server)), store.ErrFull, "createdb"},
 		{"another order", with(pgtest.URL("english", server)), store.ErrFull, "--locale C"},
+		{"another encoding", with(pgtest.URL("latin", server)), store.ErrFull, "--encoding UTF8"},
 		{"not a URL", "mysql://" + password, nil, "postgres://"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
