@@ -794,7 +794,7 @@ func TestClusterForget(t *testing.T) {
 	if n := remembers(); n != 1 {
 		t.Errorf("%d facts are remembered once it is confirmed that one of two is forgotten", n)
 	}
-	testkit.Await(t, testkit.Patience, "whoever has the room records that something was forgotten", func() bool { return len(a.kept(earshot.KindForgotten)) == 2 })
+	testkit.Await(t, testkit.Patience, "it is on record that something was forgotten", func() bool { return len(a.kept(earshot.KindForgotten)) == 2 })
 	arrives("4711", "Zebedee")
 	forgets(api.EraseRequest{Who: "Zebedee"})
 	if knows("Zebedee") {
@@ -804,6 +804,9 @@ func TestClusterForget(t *testing.T) {
 	arrives("4712", "Dougal")
 	b.line.cut.Store(true)
 	forgets(api.EraseRequest{Events: []earshot.EventID{keeps}})
+	if n := len(a.kept(earshot.KindForgotten)); n != 3 {
+		t.Errorf("it is on record %d times that something was forgotten, want 3 times, also while the bus is away", n)
+	}
 	testkit.Await(t, testkit.Patience, "the other hears from the database what is forgotten", func() bool { return remembers() == 0 })
 	forgets(api.EraseRequest{Who: "Dougal"})
 	testkit.Await(t, testkit.Patience, "the other hears from the database who is forgotten", func() bool { return !knows("Dougal") })

@@ -125,10 +125,14 @@ func (o *peers) end(ctx context.Context, tx *sql.Tx, changed bool) error {
 	return err
 }
 
-// common reports whether an event belongs to all daemons, whatever its room: it is about who there is.
+// common reports whether any daemon may add an event, whoever has its room: it is about who there is, or says
+// that something of the room was forgotten.
 func common(e earshot.Event) bool {
-	kind := e.Body.Kind()
-	return kind == earshot.KindActor || kind == earshot.KindAgent
+	switch e.Body.Kind() {
+	case earshot.KindActor, earshot.KindAgent, earshot.KindForgotten:
+		return true
+	}
+	return false
 }
 
 // check has a transaction fail unless the rooms of some events are this daemon's.

@@ -133,7 +133,8 @@ func TestSeveralWriters(t *testing.T) {
 }
 
 // TestFence: what a daemon adds to a room of another is refused, also among steps of the same commit that
-// are in order; and so is what it adds to one that it has lost. Who there is belongs to no room.
+// are in order; and so is what it adds to one that it has lost. Who there is belongs to no room, and that something
+// was forgotten is said whoever has the room.
 func TestFence(t *testing.T) {
 	server := pgtest.Start(t)
 	url := server.Database(t)
@@ -176,6 +177,11 @@ func TestFence(t *testing.T) {
 	actor.Visibility, actor.Body = earshot.Visibility{Scope: earshot.System}, earshot.Actor{Participant: "zoe", Name: "Zoe"}
 	if _, err := ours.Append(t.Context(), actor); err != nil {
 		t.Errorf("somebody is added: %v", err)
+	}
+	forgotten := actor
+	forgotten.Room, forgotten.Body = "there", earshot.ErasureRecord{Events: 3}
+	if _, err := ours.Append(t.Context(), forgotten); err != nil {
+		t.Errorf("something was forgotten: %v", err)
 	}
 }
 

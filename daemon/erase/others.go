@@ -19,20 +19,11 @@ type Erasure struct {
 	Events map[earshot.RoomID][]earshot.EventID `json:"events,omitempty"`
 	Turns  []earshot.TurnID                     `json:"turns,omitempty"`  // of the replies among them
 	People []earshot.ParticipantID              `json:"people,omitempty"` // all identities of one person
-
-	// Record, if there is one, is the ID under which whoever has Room records that Count of its events
-	// are forgotten.
-	Record earshot.EventID `json:"record,omitempty"`
-	Room   earshot.RoomID  `json:"room,omitempty"`
-	Count  int             `json:"count,omitempty"`
 }
 
 // Take forgets what another daemon has erased, in everything that is kept here. What was added to the
 // journal before must have been taken in. It may be repeated.
 func (o *Eraser) Take(ctx context.Context, e Erasure) error {
-	if r, here := o.find(e.Room); e.Record != "" && here {
-		return r.Room.Forgot(e.Record, e.Count, e.By)
-	}
 	faults := []error{o.tellRooms(ctx, e.Events, e.People)}
 	if len(e.Events) > 0 {
 		var all []earshot.EventID
