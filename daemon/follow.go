@@ -103,7 +103,8 @@ func (d *Daemon) reloadPeople(ctx context.Context, named <-chan struct{}) {
 		case <-ctx.Done():
 			return
 		}
-		if err := d.reconfigurePeople(ctx, d.Config()); err != nil && ctx.Err() == nil {
+		err := d.eraser.ReviewPeople(func() error { return d.reconfigurePeople(ctx, d.Config()) })
+		if err != nil && ctx.Err() == nil {
 			d.log.Warn("who there is at other daemons is not known", "err", err)
 		}
 		for _, c := range d.rooms.Now() {

@@ -5,10 +5,12 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"time"
 
 	"earshot"
 	"earshot/executive/record"
+	"earshot/participants"
 	"earshot/speakers"
 )
 
@@ -68,6 +70,25 @@ func (o *Eraser) Review(ctx context.Context, ids []earshot.EventID) (people bool
 		in[e.room] = append(in[e.room], e.id)
 	}
 	return people, o.Take(ctx, Erasure{Events: in})
+}
+
+// ReviewPeople has who there is read anew, and forgets the voices of those who are known no more.
+func (o *Eraser) ReviewPeople(read func() error) error {
+	unknown := func(s speakers.Speaker) bool { _, known := o.People.Get(s.Who); return !known }
+	owned := slices.DeleteFunc(o.Voices.Known(), unknown)
+	if err := read(); err != nil {
+		return err
+	}
+	var gone []earshot.Handle
+	for _, s := range owned {
+		if unknown(s) {
+			gone = append(gone, s.Handle)
+		}
+	}
+	if len(gone) == 0 {
+		return nil
+	}
+	return o.forgetVoices(gone, speakers.Attestation{By: participants.Owner, At: time.Now()})
 }
 
 // maxReviewed is how many erased events a room is told of at once, since most of a journal may be erased.

@@ -72,6 +72,9 @@ func NewConnector(url string) (*Connector, error) {
 	config.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsReadWrite
 	config.RuntimeParams["search_path"] = "earshot"
 	config.RuntimeParams["synchronous_commit"] = "on" // what is acknowledged is on the disk, whatever the server's default is
+	config.RuntimeParams["tcp_keepalives_idle"] = "5" // of a host that is gone, the server keeps no locks for longer than this
+	config.RuntimeParams["tcp_keepalives_interval"] = "2"
+	config.RuntimeParams["tcp_keepalives_count"] = "3"
 	config.RuntimeParams["application_name"] = "earshot " + rand.Text()
 	return &Connector{Name: fmt.Sprintf("the database %s on %s", config.Database, strings.Join(hosts, ", ")), config: config}, nil
 }
@@ -91,9 +94,6 @@ func (c *Connector) OpenWriter(share bool) *sql.DB {
 	if share {
 		w.lock, w.config = "pg_try_advisory_lock_shared", c.config.Copy()
 		w.config.RuntimeParams["idle_in_transaction_session_timeout"] = mostIdle
-		w.config.RuntimeParams["tcp_keepalives_idle"] = "5" // that timeout does not run while half of what was sent has come
-		w.config.RuntimeParams["tcp_keepalives_interval"] = "2"
-		w.config.RuntimeParams["tcp_keepalives_count"] = "3"
 	}
 	return w.OpenReaders(1)
 }

@@ -48,7 +48,7 @@ var explanations = []struct {
 	{"42704", "it is older than PostgreSQL 12: update it", false},
 	{"42501", "its user may not do that: GRANT CREATE ON DATABASE to the user in store.url", false},
 	{"53100", "the disk of the server is full: make room there, and it goes on by itself", false},
-	{"53300", "it has too many connections: raise max_connections; earshot needs six", true},
+	{"53300", "it has too many connections: raise max_connections; earshot needs six, or twelve if several share the database", true},
 	{"53", "the server lacks something that it needs: look at its log", false},
 	{"57P", "the server is starting or stopping: start it if it does not go on by itself", true},
 	{"58", "the disk of the server fails: look at its log", false},

@@ -274,9 +274,14 @@ func TestIdleTransaction(t *testing.T) {
 	if _, err := goes.ExecContext(ctx, "SELECT pg_advisory_xact_lock(7)"); err != nil {
 		t.Errorf("another waits: %v", err)
 	}
-	// A host that is gone is noticed by these, if it is gone while half of what it sent has come: nothing is idle then.
-	if got := one(t, goes, "SELECT string_agg(reset_val, ' ' ORDER BY name) FROM pg_settings WHERE name LIKE 'tcp_keepalives%'"); got != "3 5 2" {
-		t.Errorf("the probes of connections are %s", got)
+}
+
+// TestGoneHost: the server asks every five seconds whether the host of a connection is there, or it would keep its
+// locks for two hours: that of the database, that of a commit of which only half has come, and that of people.
+func TestGoneHost(t *testing.T) {
+	_, db := connect(t, pgtest.Start(t).Database(t))
+	if got := one(t, db, "SELECT string_agg(reset_val, ' ' ORDER BY name) FROM pg_settings WHERE name LIKE 'tcp_keepalives%'"); got != "3 5 2" {
+		t.Errorf("the probes of a connection are %s", got)
 	}
 }
 
