@@ -72,9 +72,10 @@ func NewConnector(url string) (*Connector, error) {
 	config.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsReadWrite
 	config.RuntimeParams["search_path"] = "earshot"
 	config.RuntimeParams["synchronous_commit"] = "on" // what is acknowledged is on the disk, whatever the server's default is
-	config.RuntimeParams["tcp_keepalives_idle"] = "5" // of a host that is gone, the server keeps no locks for longer than this
-	config.RuntimeParams["tcp_keepalives_interval"] = "2"
-	config.RuntimeParams["tcp_keepalives_count"] = "3"
+	for _, setting := range []string{"tcp_user_timeout=10000", "tcp_keepalives_idle=5", "tcp_keepalives_interval=5"} {
+		name, value, _ := strings.Cut(setting, "=")
+		config.RuntimeParams[name] = value // so that the server keeps no locks for a host that is gone
+	}
 	config.RuntimeParams["application_name"] = "earshot " + rand.Text()
 	return &Connector{Name: fmt.Sprintf("the database %s on %s", config.Database, strings.Join(hosts, ", ")), config: config}, nil
 }

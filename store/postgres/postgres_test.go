@@ -276,15 +276,6 @@ func TestIdleTransaction(t *testing.T) {
 	}
 }
 
-// TestGoneHost: the server asks every five seconds whether the host of a connection is there, or it would keep its
-// locks for two hours: that of the database, that of a commit of which only half has come, and that of people.
-func TestGoneHost(t *testing.T) {
-	_, db := connect(t, pgtest.Start(t).Database(t))
-	if got := one(t, db, "SELECT string_agg(reset_val, ' ' ORDER BY name) FROM pg_settings WHERE name LIKE 'tcp_keepalives%'"); got != "3 5 2" {
-		t.Errorf("the probes of a connection are %s", got)
-	}
-}
-
 // TestErrors: each says what to do, and none has the password.
 func TestErrors(t *testing.T) {
 	server := pgtest.Start(t)
