@@ -7,6 +7,7 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -70,13 +71,14 @@ func NewConnector(url string) (*Connector, error) {
 		config.ConnectTimeout = connectTimeout
 	}
 	config.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsReadWrite
-	config.RuntimeParams["search_path"] = "earshot"
-	config.RuntimeParams["synchronous_commit"] = "on" // what is acknowledged is on the disk, whatever the server's default is
-	for _, setting := range []string{"tcp_user_timeout=10000", "tcp_keepalives_idle=5", "tcp_keepalives_interval=5"} {
-		name, value, _ := strings.Cut(setting, "=")
-		config.RuntimeParams[name] = value // so that the server keeps no locks for a host that is gone
-	}
-	config.RuntimeParams["application_name"] = "earshot " + rand.Text()
+	maps.Copy(config.RuntimeParams, map[string]string{
+		"search_path":        "earshot",
+		"synchronous_commit": "on", // what is acknowledged is on the disk, whatever the server's default is
+		"application_name":   "earshot " + rand.Text(),
+
+		// For a host that is gone, the server keeps locks for ten seconds, and not for hours.
+		"tcp_user_timeout": "10000", "tcp_keepalives_idle": "5", "tcp_keepalives_interval": "5",
+	})
 	return &Connector{Name: fmt.Sprintf("the database %s on %s", config.Database, strings.Join(hosts, ", ")), config: config}, nil
 }
 
