@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 	"sync"
@@ -54,11 +55,14 @@ func newPeers(fence func(context.Context, *sql.Tx, earshot.RoomID) error, kinds 
 
 // hold waits until no other daemon is bringing the tables up to date. The connection keeps the lock until
 // begin.
-func (o *peers) hold(ctx context.Context, db *sql.DB) error {
-	for got := false; ; {
+func (o *peers) hold(ctx context.Context, db *sql.DB, log *slog.Logger) error {
+	for got, told := false, false; ; told = true {
 		err := db.QueryRowContext(ctx, "SELECT pg_try_advisory_lock(?)", int64(orderKey)).Scan(&got)
 		if err != nil || got {
 			return err
+		}
+		if !told {
+			log.Info("waiting for another daemon, which brings the tables of the journal up to date")
 		}
 		select {
 		case <-time.After(holdAgain): // with many events it takes longer than a statement may
@@ -69,9 +73,8 @@ func (o *peers) hold(ctx context.Context, db *sql.DB) error {
 }
 
 // begin lets the others go on, and notes up to where the journal is known.
-func (o *peers) begin(ctx context.Context, db *sql.DB) error {
-	err := db.QueryRowContext(ctx, "SELECT coalesce(max(sequence), 0) FROM journal").Scan(&o.delivered)
-	if err == nil {
+func (o *peers) begin(ctx context.Context, db *sql.DB) (err error) {
+	if o.delivered, err = journal.Last(ctx, db); err == nil {
 		_, err = db.ExecContext(ctx, "SELECT pg_advisory_unlock(?)", int64(orderKey))
 	}
 	return err
@@ -187,10 +190,7 @@ func (s *Store) CatchUp(ctx context.Context) error {
 	if s.peers == nil {
 		return nil
 	}
-	var last int64
-	err := s.archive.Look(ctx, func(v earshot.View) error {
-		return v.QueryRowContext(ctx, "SELECT coalesce(max(sequence), 0) FROM journal").Scan(&last)
-	})
+	last, err := journal.Last(ctx, s.archive.db())
 	for err == nil {
 		s.peers.mu.Lock()
 		delivered, moved := s.peers.delivered, s.peers.moved
@@ -278,9 +278,8 @@ func (s *Store) listen(ctx context.Context, heard chan<- string) {
 func (s *Store) deliver(ctx context.Context, take func([]earshot.Event)) error {
 	o := s.peers
 	for {
-		var last int64 // what is read is up to there, since most of what happens is of kinds that nobody follows
-		err := s.archive.db().QueryRowContext(ctx, "SELECT coalesce(max(sequence), 0) FROM journal").Scan(&last)
-		if err != nil || last <= o.delivered { // which only this goroutine changes
+		last, err := journal.Last(ctx, s.archive.db()) // what is read is up to there, since most of what happens is of kinds that nobody follows
+		if err != nil || last <= o.delivered {         // which only this goroutine changes
 			return err
 		}
 		rows, err := journal.Collect(s.archive.db().QueryContext(ctx, "SELECT "+journal.Columns+` FROM journal j

@@ -27,7 +27,7 @@ func (s *Store) openServer(ctx context.Context, c Config) error {
 	db := server.OpenWriter(s.peers != nil)
 	err = s.views.CheckNames()
 	if err == nil && s.peers != nil {
-		err = s.peers.hold(ctx, db)
+		err = s.peers.hold(ctx, db, s.archive.log)
 	}
 	if err == nil {
 		err = postgres.Install(ctx, db)

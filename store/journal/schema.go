@@ -93,18 +93,21 @@ func FileVersion(ctx context.Context, db earshot.View) (int, error) {
 
 // Create makes the tables in an empty file, in one step. A file of another version is refused.
 func Create(ctx context.Context, db *sql.DB, path string) error {
+	return create(ctx, db, path, FileVersion, tables, fmt.Sprintf("PRAGMA user_version = %d", Version))
+}
+
+// CreateOnServer makes them in a database of PostgreSQL.
+func CreateOnServer(ctx context.Context, db *sql.DB, name string) error {
+	return create(ctx, db, name, ServerVersion, tables)
+}
+
+func create(ctx context.Context, db *sql.DB, name string, version func(context.Context, earshot.View) (int, error), statements ...string) error {
 	return InTransaction(ctx, db, func(tx *sql.Tx) error {
-		has, err := FileVersion(ctx, tx)
-		if err != nil {
-			return err
+		has, err := version(ctx, tx)
+		if err != nil || has > 0 {
+			return errors.Join(err, CheckVersion(name, has))
 		}
-		if has > 0 {
-			return CheckVersion(path, has)
-		}
-		if err := Exec(ctx, tx, tables, fmt.Sprintf("PRAGMA user_version = %d", Version)); err != nil {
-			return err
-		}
-		return SetVersion(ctx, tx, versionName, Version)
+		return errors.Join(Exec(ctx, tx, statements...), SetVersion(ctx, tx, versionName, Version))
 	})
 }
 
@@ -115,18 +118,6 @@ func ServerVersion(ctx context.Context, db earshot.View) (version int, err error
 		err = db.QueryRowContext(ctx, "SELECT version FROM versions WHERE name = ?", versionName).Scan(&version)
 	}
 	return version, err
-}
-
-// CreateOnServer makes the tables in a database of PostgreSQL that has none, in one step. One of
-// another version is refused.
-func CreateOnServer(ctx context.Context, db *sql.DB, name string) error {
-	return InTransaction(ctx, db, func(tx *sql.Tx) error {
-		has, err := ServerVersion(ctx, tx)
-		if err != nil || has > 0 {
-			return errors.Join(err, CheckVersion(name, has))
-		}
-		return errors.Join(CreateTables(ctx, tx), SetVersion(ctx, tx, versionName, Version))
-	})
 }
 
 // CheckFileVersion returns an error if the file at path is a journal of another version. It only

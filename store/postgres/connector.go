@@ -59,7 +59,7 @@ func NewConnector(url string) (*Connector, error) {
 	}
 	config, err := pgconn.ParseConfig(url)
 	if err != nil {
-		return nil, errors.New("it is not the URL of a database, such as postgres://user:password@host/earshot")
+		return nil, errors.New("it is not the URL of a database, such as postgres://user:password@host/earshot, in which # in a password is %23, and / is %2F")
 	}
 	hosts := []string{config.Host}
 	for _, f := range config.Fallbacks {
