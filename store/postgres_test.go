@@ -426,6 +426,7 @@ func TestServerFaults(t *testing.T) {
 	}{
 		{"owned", used, new(store.ErrLocked), "in use by another earshot"},
 		{"a newer version", with(newer), store.ErrOther, "newer earshot"},
+		{"a newer version, and what to do", with(newer), store.ErrOther, "another store.url"},
 		{"a standby", with(pgtest.URL(nameOf(string(used)), standby)), store.ErrFull, "promote it"},
 		{"nobody there", with(strings.Replace(server.Database(t), "pg", "gp", 1)), store.ErrFull, "start it"},
 		{"no such database", with(pgtest.URL("none", server)), store.ErrFull, "createdb"},

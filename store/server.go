@@ -33,7 +33,7 @@ func (s *Store) openServer(ctx context.Context, c Config) error {
 		err = postgres.Install(ctx, db)
 	}
 	if err == nil {
-		err = journal.CreateOnServer(ctx, db, server.Name)
+		err = journal.Create(ctx, db, server.Name, true)
 	}
 	if err == nil {
 		err = s.views.Refresh(ctx, db, s.archive.log, s.progress)

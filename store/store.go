@@ -219,7 +219,7 @@ func (s *Store) openFile(ctx context.Context, last previousExit) (*sql.DB, error
 // date.
 func (s *Store) prepareTables(ctx context.Context, db *sql.DB, doubtful bool) error {
 	path := s.archive.path
-	err := journal.Create(ctx, db, path)
+	err := journal.Create(ctx, db, path, false)
 	if err == nil && doubtful {
 		if found := journal.CheckContents(ctx, db); ctx.Err() == nil && found != nil {
 			err = journal.Damaged(path, found)
