@@ -60,16 +60,49 @@ func (o *Eraser) Review(ctx context.Context, ids []earshot.EventID) (people bool
 	if err != nil {
 		return false, err
 	}
-	gone, err := o.erased(ctx, "id IN (SELECT value FROM json_each(?))", string(list))
+	in := make(map[earshot.RoomID][]earshot.EventID)
+	err = o.Store.Look(ctx, func(v earshot.View) error {
+		rows, err := v.QueryContext(ctx, "SELECT room, id, payload LIKE '%\"was\":\"actor\"%' FROM journal WHERE kind = 'erased' AND id IN (SELECT value FROM json_each(?))", string(list))
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		for rows.Next() {
+			var room earshot.RoomID
+			var id earshot.EventID
+			var person bool
+			if err := rows.Scan(&room, &id, &person); err != nil {
+				return err
+			}
+			people = people || person
+			in[room] = append(in[room], id)
+		}
+		return rows.Err()
+	})
 	if err != nil {
 		return true, err
 	}
-	in := make(map[earshot.RoomID][]earshot.EventID)
-	for _, e := range gone {
-		people = people || e.person
-		in[e.room] = append(in[e.room], e.id)
-	}
 	return people, o.Take(ctx, Erasure{Events: in})
+}
+
+// maxReviewed is how many erased events a room is told of at once, since most of a journal may be erased.
+const maxReviewed = 4096
+
+// reviewAll forgets whatever is erased in the journal.
+func (o *Eraser) reviewAll(ctx context.Context) error {
+	faults := []error{o.orphans(ctx)}
+	for _, r := range o.Rooms() {
+		for last := earshot.EventID(""); ; {
+			ids, err := column[earshot.EventID](ctx, o.Store, `SELECT id FROM journal WHERE room = ? AND kind = 'erased'
+				AND sequence > coalesce((SELECT sequence FROM journal WHERE id = ?), 0) ORDER BY sequence LIMIT ?`, r.ID, last, maxReviewed)
+			if err != nil || len(ids) == 0 {
+				faults = append(faults, err)
+				break
+			}
+			faults, last = append(faults, r.Room.Forget(ctx, ids, nil)), ids[len(ids)-1]
+		}
+	}
+	return errors.Join(faults...)
 }
 
 // ReviewPeople has who there is read anew, and forgets the voices of those who are known no more.
@@ -89,57 +122,4 @@ func (o *Eraser) ReviewPeople(read func() error) error {
 		return nil
 	}
 	return o.forgetVoices(gone, speakers.Attestation{By: participants.Owner, At: time.Now()})
-}
-
-// maxReviewed is how many erased events a room is told of at once, since most of a journal may be erased.
-const maxReviewed = 4096
-
-// reviewAll forgets whatever is erased in the journal.
-func (o *Eraser) reviewAll(ctx context.Context) error {
-	faults := []error{o.orphans(ctx)}
-	for _, r := range o.Rooms() {
-		for last := int64(0); ; {
-			some, err := o.erased(ctx, "room = ? AND sequence > ? ORDER BY sequence LIMIT ?", r.ID, last, maxReviewed)
-			if err != nil {
-				return errors.Join(append(faults, err)...)
-			}
-			if len(some) == 0 {
-				break
-			}
-			var ids []earshot.EventID
-			for _, e := range some {
-				ids, last = append(ids, e.id), e.sequence
-			}
-			faults = append(faults, r.Room.Forget(ctx, ids, nil))
-		}
-	}
-	return errors.Join(faults...)
-}
-
-// An erasedEvent is what is left of an event in the journal.
-type erasedEvent struct {
-	sequence int64
-	room     earshot.RoomID
-	id       earshot.EventID
-	person   bool // it said that somebody exists
-}
-
-// erased returns the erased events that meet a condition.
-func (o *Eraser) erased(ctx context.Context, and string, args ...any) (all []erasedEvent, err error) {
-	err = o.Store.Look(ctx, func(v earshot.View) error {
-		rows, err := v.QueryContext(ctx, "SELECT sequence, room, id, payload LIKE '%\"was\":\"actor\"%' FROM journal WHERE kind = 'erased' AND "+and, args...)
-		if err != nil {
-			return err
-		}
-		defer rows.Close()
-		for rows.Next() {
-			var e erasedEvent
-			if err := rows.Scan(&e.sequence, &e.room, &e.id, &e.person); err != nil {
-				return err
-			}
-			all = append(all, e)
-		}
-		return rows.Err()
-	})
-	return all, err
 }
