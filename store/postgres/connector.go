@@ -27,8 +27,8 @@ const (
 	// connectTimeout is how long one server may take to accept a connection.
 	connectTimeout = 5 * time.Second
 
-	// lockAttempts is how often the lock of the database is tried for, with firstDelay in between: the
-	// server needs a moment to end a session.
+	// lockAttempts is how often the lock of the database is tried for: the server needs a moment to end a
+	// session.
 	lockAttempts = 40
 
 	// mostIdle is after how many milliseconds the server ends a transaction in which nothing happens, of one who
@@ -174,18 +174,23 @@ func (c *Connector) connect(ctx context.Context) (driver.Conn, error) {
 // noticed is ended first, so that nothing is committed there any more.
 func lock(ctx context.Context, c *pgconn.PgConn, function string) error {
 	take := fmt.Sprintf("SELECT %s(%d)", function, lockKey)
-	const end = `SELECT pg_terminate_backend(a.pid, 5000) FROM pg_locks l JOIN pg_stat_activity a ON a.pid = l.pid
+	const end = `SELECT pg_terminate_backend(a.pid) FROM pg_locks l JOIN pg_stat_activity a ON a.pid = l.pid
 		WHERE l.locktype = 'advisory' AND a.datname = current_database() AND a.application_name = current_setting('application_name') AND a.pid <> pg_backend_pid()`
 	for range lockAttempts {
-		if ended := c.ExecParams(ctx, end, nil, nil, nil, nil).Read(); ended.Err != nil {
+		ended := c.ExecParams(ctx, end, nil, nil, nil, nil).Read()
+		if ended.Err != nil {
 			return ended.Err
 		}
 		got := c.ExecParams(ctx, take, nil, nil, nil, nil).Read()
 		if got.Err != nil || string(got.Rows[0][0]) == "t" {
 			return got.Err
 		}
+		pause := firstDelay
+		if len(ended.Rows) > 0 { // it is ours, and ends as soon as the disk of the server answers
+			pause = longestDelay / 2
+		}
 		select {
-		case <-time.After(firstDelay):
+		case <-time.After(pause):
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}

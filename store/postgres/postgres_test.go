@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -319,8 +320,8 @@ func TestEncryption(t *testing.T) {
 		testkit.Finish(t, testkit.Patience, "the last answer", answering.Wait)
 	})
 	web := httptest.NewTLSServer(nil) // for its certificate, which nobody knows
-	defer web.Close()
-	answer := make(chan string, 1)
+	defer testkit.Finish(t, testkit.Patience, "the end of the server", web.Close)
+	var answer atomic.Value // a string
 	answering.Go(func() {
 		for {
 			c, err := l.Accept()
@@ -329,7 +330,7 @@ func TestEncryption(t *testing.T) {
 			}
 			_ = c.SetDeadline(time.Now().Add(testkit.Patience))
 			_, _ = io.ReadFull(c, make([]byte, 8)) // whether it encrypts
-			_, _ = io.WriteString(c, <-answer)
+			_, _ = io.WriteString(c, answer.Load().(string))
 			_ = tls.Server(c, web.TLS).Handshake()
 			c.Close()
 		}
@@ -339,7 +340,7 @@ func TestEncryption(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		answer <- says
+		answer.Store(says)
 		db := c.OpenReaders(1)
 		if err := db.PingContext(t.Context()); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("the error is %v, want that %s", err, want)
