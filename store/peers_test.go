@@ -83,6 +83,15 @@ func (d *sharer) look(f func()) {
 	f()
 }
 
+// listens waits until it has begun to listen so often.
+func (d *sharer) listens(t *testing.T, times int) {
+	t.Helper()
+	testkit.Await(t, testkit.Patience, "it begins to listen", func() (is bool) {
+		d.look(func() { is = d.missed == times })
+		return is
+	})
+}
+
 // in returns a message in a room.
 func in(room earshot.RoomID, text earshot.Text) earshot.Event {
 	e := said(text)
@@ -233,6 +242,7 @@ func TestSharedForgetting(t *testing.T) {
 	server := pgtest.Start(t)
 	url := server.Database(t)
 	a, b := share(t, url, "a", "here"), share(t, url, "b")
+	a.listens(t, 1)
 	kept, err := a.Append(t.Context(), in("here", "a secret"))
 	must(t, err)
 	_, err = b.Forget(t.Context(), store.Selection{Events: []earshot.EventID{kept[0].ID}}, nil)
@@ -254,6 +264,7 @@ func TestSharedErasures(t *testing.T) {
 	server := pgtest.Start(t)
 	url := server.Database(t)
 	a, b := share(t, url, "a", "here"), share(t, url, "b")
+	b.listens(t, 1)
 	id := func(name string) earshot.EventID {
 		return earshot.EventID(name + strings.Repeat(" long", 22))
 	}
@@ -300,10 +311,7 @@ func TestUnheardErasures(t *testing.T) {
 	url := server.Database(t)
 	a, b := share(t, url, "a", "here"), share(t, url, "b")
 	for times := 1; times <= 3; times++ {
-		testkit.Await(t, testkit.Patience, "something may have been missed", func() (is bool) {
-			b.look(func() { is = b.missed == times })
-			return is
-		})
+		b.listens(t, times)
 		kept, err := a.Append(t.Context(), in("here", "a secret"))
 		must(t, err)
 		_, err = a.Forget(t.Context(), store.Selection{Events: []earshot.EventID{kept[0].ID}}, nil)
