@@ -83,13 +83,14 @@ func (d *sharer) look(f func()) {
 	f()
 }
 
-// listens waits until it has begun to listen so often.
-func (d *sharer) listens(t *testing.T, times int) {
+// listens waits until it has begun to listen more often than before, and returns how often.
+func (d *sharer) listens(t *testing.T, before int) (times int) {
 	t.Helper()
-	testkit.Await(t, testkit.Patience, "it begins to listen", func() (is bool) {
-		d.look(func() { is = d.missed == times })
-		return is
+	testkit.Await(t, testkit.Patience, "it begins to listen", func() bool {
+		d.look(func() { times = d.missed })
+		return times > before
 	})
+	return times
 }
 
 // in returns a message in a room.
@@ -242,7 +243,7 @@ func TestSharedForgetting(t *testing.T) {
 	server := pgtest.Start(t)
 	url := server.Database(t)
 	a, b := share(t, url, "a", "here"), share(t, url, "b")
-	a.listens(t, 1)
+	a.listens(t, 0)
 	kept, err := a.Append(t.Context(), in("here", "a secret"))
 	must(t, err)
 	_, err = b.Forget(t.Context(), store.Selection{Events: []earshot.EventID{kept[0].ID}}, nil)
@@ -264,7 +265,7 @@ func TestSharedErasures(t *testing.T) {
 	server := pgtest.Start(t)
 	url := server.Database(t)
 	a, b := share(t, url, "a", "here"), share(t, url, "b")
-	b.listens(t, 1)
+	b.listens(t, 0)
 	id := func(name string) earshot.EventID {
 		return earshot.EventID(name + strings.Repeat(" long", 22))
 	}
@@ -310,8 +311,9 @@ func TestUnheardErasures(t *testing.T) {
 	server := pgtest.Start(t)
 	url := server.Database(t)
 	a, b := share(t, url, "a", "here"), share(t, url, "b")
-	for times := 1; times <= 3; times++ {
-		b.listens(t, times)
+	times := 0
+	for range 3 {
+		times = b.listens(t, times)
 		kept, err := a.Append(t.Context(), in("here", "a secret"))
 		must(t, err)
 		_, err = a.Forget(t.Context(), store.Selection{Events: []earshot.EventID{kept[0].ID}}, nil)
