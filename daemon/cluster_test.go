@@ -30,9 +30,11 @@ import (
 	"earshot/internal/testkit/pgtest"
 	"earshot/internal/usage"
 	"earshot/llm"
+	"earshot/models/voiceprint"
 	"earshot/participants"
 	srv "earshot/server"
 	"earshot/server/socket"
+	"earshot/speakers"
 )
 
 // A relay is one daemon's way to the database. It can be cut.
@@ -856,7 +858,7 @@ func TestClusterForget(t *testing.T) {
 	if n := remembers(); n != 1 {
 		t.Errorf("%d facts are remembered once it is confirmed that one of two is forgotten", n)
 	}
-	testkit.Await(t, testkit.Patience, "whoever has the room records that something was forgotten", func() bool { return len(a.kept(earshot.KindForgotten)) == 2 })
+	testkit.Await(t, testkit.Patience, "it is on record that something was forgotten", func() bool { return len(a.kept(earshot.KindForgotten)) == 2 })
 	arrives("4711", "Zebedee")
 	forgets(api.EraseRequest{Who: "Zebedee"})
 	if knows("Zebedee") {
@@ -864,9 +866,20 @@ func TestClusterForget(t *testing.T) {
 	}
 
 	arrives("4712", "Dougal")
+	dougal, _ := a.people.Find("Dougal")
+	spoke, voice := time.Now(), &earshot.Voice{Print: make([]float32, voiceprint.Size), Heard: time.Minute}
+	voice.Print[0] = 1
+	a.voices.Registry.Whose(voice, spoke)
+	if _, err := a.voices.Registry.Teach(spoke, dougal.ID, speakers.Attestation{By: a.owner.ID, At: spoke}); err != nil {
+		t.Fatal(err)
+	}
 	b.line.cut.Store(true)
 	forgets(api.EraseRequest{Events: []earshot.EventID{keeps}})
+	if n := len(a.kept(earshot.KindForgotten)); n != 3 {
+		t.Errorf("it is on record %d times that something was forgotten, want 3 times, also while the bus is away", n)
+	}
 	testkit.Await(t, testkit.Patience, "the other hears from the database what is forgotten", func() bool { return remembers() == 0 })
 	forgets(api.EraseRequest{Who: "Dougal"})
 	testkit.Await(t, testkit.Patience, "the other hears from the database who is forgotten", func() bool { return !knows("Dougal") })
+	testkit.Await(t, testkit.Patience, "and forgets their voice", func() bool { return len(a.voices.Registry.Known()) == 0 })
 }

@@ -87,10 +87,10 @@ func (d *Daemon) followOthers(ctx context.Context) {
 }
 
 // followed are the kinds of events of other daemons that matter here.
-var followed = []earshot.Kind{earshot.KindActor, earshot.KindAgent, earshot.KindWithdrawal, earshot.KindTask, earshot.KindStep, earshot.KindSchedule}
+var followed = []earshot.Kind{earshot.KindActor, earshot.KindAgent, earshot.KindTask, earshot.KindStep, earshot.KindSchedule}
 
 // take takes in events that another daemon has put on record, and reports whether agents have got other
-// names. What they took back is forgotten here.
+// names.
 func (d *Daemon) take(events []earshot.Event) (named bool) {
 	for _, e := range events {
 		switch b := e.Body.(type) {
@@ -98,8 +98,6 @@ func (d *Daemon) take(events []earshot.Event) (named bool) {
 			d.people.Apply(b)
 		case earshot.Agent:
 			named = d.agents.Take(b) || named
-		case earshot.Withdrawal:
-			d.peers.Add(append([]earshot.EventID{b.Of}, b.With...))
 		case earshot.Task, earshot.Step:
 			d.tasks.Wake()
 		case earshot.Schedule:
@@ -118,7 +116,8 @@ func (d *Daemon) reloadPeople(ctx context.Context, named <-chan struct{}, again 
 		case <-ctx.Done():
 			return
 		}
-		if err := d.reconfigurePeople(ctx, d.Config()); err != nil && ctx.Err() == nil {
+		err := d.eraser.ReviewPeople(func() error { return d.reconfigurePeople(ctx, d.Config()) })
+		if err != nil && ctx.Err() == nil {
 			d.log.Warn("who there is at other daemons is not known yet", "err", err)
 			again()
 		}

@@ -67,7 +67,7 @@ func (a *Archive) checkVersions(ctx context.Context, own *views.Set) error {
 	if a.server != nil && v == 0 {
 		return fmt.Errorf("there is no journal in %s yet: %w: start earshot once", a.name(), os.ErrNotExist)
 	}
-	if err := journal.CheckVersion(a.name(), v); err != nil {
+	if err := journal.CheckVersion(a.name(), v, a.server != nil); err != nil {
 		return err
 	}
 	have, err := journal.Versions(ctx, a.db())

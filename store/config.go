@@ -65,8 +65,8 @@ type Config struct {
 
 	// Fence, if it is set, says that other daemons write to the database, too, which needs a URL. It is
 	// called for each room to which a transaction adds events, except for those about who there is, people
-	// and agents, and has the transaction fail unless the room is this daemon's. Nobody else may
-	// add to the room before the transaction has ended.
+	// and agents, and about what was forgotten, and has the transaction fail unless the room is this
+	// daemon's. Nobody else may add others to the room before the transaction has ended.
 	Fence func(ctx context.Context, tx *sql.Tx, room earshot.RoomID) error `yaml:"-"`
 
 	// Followed are the kinds of events of which [Store.Follow] tells.

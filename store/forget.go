@@ -101,9 +101,6 @@ func (s *Store) forgetSome(ctx context.Context, all []SelectedEvent, within time
 		if len(gone) == 0 {
 			return false, nil
 		}
-		if err := s.peers.tell(ctx, tx, gone); err != nil {
-			return false, err
-		}
 		return true, journal.MarkTraces(ctx, tx)
 	})
 	return gone, done, err

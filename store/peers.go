@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 	"sync"
@@ -23,8 +24,8 @@ const (
 	// channel is where daemons tell each other that they have committed something.
 	channel = "earshot"
 
-	// maxTold is how many events that were erased are named in one notification, of 8,000 bytes at most.
-	maxTold = 250
+	// holdAgain is the pause before it is asked again whether the tables are up to date: somebody waits for a start.
+	holdAgain = 20 * time.Millisecond
 
 	// maxDelivered is how many events are in memory at once that others have added.
 	maxDelivered = 256
@@ -54,15 +55,26 @@ func newPeers(fence func(context.Context, *sql.Tx, earshot.RoomID) error, kinds 
 
 // hold waits until no other daemon is bringing the tables up to date. The connection keeps the lock until
 // begin.
-func (o *peers) hold(ctx context.Context, db *sql.DB) error {
-	_, err := db.ExecContext(ctx, "SELECT pg_advisory_lock(?)", int64(orderKey))
-	return err
+func (o *peers) hold(ctx context.Context, db *sql.DB, log *slog.Logger) error {
+	for got, told := false, false; ; told = true {
+		err := db.QueryRowContext(ctx, "SELECT pg_try_advisory_lock(?)", int64(orderKey)).Scan(&got)
+		if err != nil || got {
+			return err
+		}
+		if !told {
+			log.Info("waiting for another daemon, which brings the tables of the journal up to date")
+		}
+		select {
+		case <-time.After(holdAgain): // with many events it takes longer than a statement may
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
 }
 
 // begin lets the others go on, and notes up to where the journal is known.
-func (o *peers) begin(ctx context.Context, db *sql.DB) error {
-	err := db.QueryRowContext(ctx, "SELECT coalesce(max(sequence), 0) FROM journal").Scan(&o.delivered)
-	if err == nil {
+func (o *peers) begin(ctx context.Context, db *sql.DB) (err error) {
+	if o.delivered, err = journal.Last(ctx, db); err == nil {
 		_, err = db.ExecContext(ctx, "SELECT pg_advisory_unlock(?)", int64(orderKey))
 	}
 	return err
@@ -116,10 +128,14 @@ func (o *peers) end(ctx context.Context, tx *sql.Tx, changed bool) error {
 	return err
 }
 
-// common reports whether an event belongs to all daemons, whatever its room: it is about who there is.
+// common reports whether any daemon may add an event, whoever has its room: it is about who there is, or says
+// that something of the room was forgotten.
 func common(e earshot.Event) bool {
-	kind := e.Body.Kind()
-	return kind == earshot.KindActor || kind == earshot.KindAgent
+	switch e.Body.Kind() {
+	case earshot.KindActor, earshot.KindAgent, earshot.KindForgotten:
+		return true
+	}
+	return false
 }
 
 // check has a transaction fail unless the rooms of some events are this daemon's.
@@ -163,21 +179,10 @@ func (o *peers) failed(events []earshot.Event) {
 	}
 }
 
-// tell tells the others what a transaction erases.
-func (o *peers) tell(ctx context.Context, tx *sql.Tx, gone []SelectedEvent) error {
-	if o == nil {
-		return nil
-	}
-	for some := range slices.Chunk(gone, maxTold) {
-		words := []string{o.key}
-		for _, e := range some {
-			words = append(words, string(e.ID))
-		}
-		if _, err := tx.ExecContext(ctx, "SELECT pg_notify(?, ?)", channel, strings.Join(words, " ")); err != nil {
-			return err
-		}
-	}
-	return nil
+// tell tells the others that a transaction erases an event.
+func (o *peers) tell(ctx context.Context, tx *sql.Tx, id earshot.EventID) error {
+	_, err := tx.ExecContext(ctx, "SELECT pg_notify(?, ?)", channel, o.key+" "+string(id))
+	return err
 }
 
 // CatchUp returns when all was delivered that was committed before the call, or ctx ends.
@@ -185,10 +190,7 @@ func (s *Store) CatchUp(ctx context.Context) error {
 	if s.peers == nil {
 		return nil
 	}
-	var last int64
-	err := s.archive.Look(ctx, func(v earshot.View) error {
-		return v.QueryRowContext(ctx, "SELECT coalesce(max(sequence), 0) FROM journal").Scan(&last)
-	})
+	last, err := journal.Last(ctx, s.archive.db())
 	for err == nil {
 		s.peers.mu.Lock()
 		delivered, moved := s.peers.delivered, s.peers.moved
@@ -211,7 +213,8 @@ func (s *Store) CatchUp(ctx context.Context) error {
 
 // Follow delivers what other daemons add of the kinds [Config.Followed] from when the journal was opened on, in the
 // order of the journal, and the IDs of what they erase, until ctx ends. What was added while the journal was
-// being read anyway may come, too. nil IDs say that something may have been erased unnoticed, while the database was away.
+// being read anyway may come, too. nil IDs say that anything may have been erased unnoticed: before it began to
+// listen, or while the database was away.
 // Without other daemons it only waits. It is called once; take and erased are called from one goroutine.
 func (s *Store) Follow(ctx context.Context, take func([]earshot.Event), erased func([]earshot.EventID)) {
 	if s.peers == nil {
@@ -222,11 +225,13 @@ func (s *Store) Follow(ctx context.Context, take func([]earshot.Event), erased f
 	var listening sync.WaitGroup
 	defer listening.Wait()
 	listening.Go(func() { s.listen(ctx, heard) })
+	var again <-chan time.Time
 	for due := false; ; {
 		if due && len(heard) == 0 { // what several tell at once is read once
 			due = false
 			if err := s.deliver(ctx, take); err != nil && ctx.Err() == nil {
 				s.archive.log.Warn("what other daemons write is not known at present", "err", err)
+				again = time.After(askAgain)
 			}
 		}
 		select {
@@ -234,28 +239,23 @@ func (s *Store) Follow(ctx context.Context, take func([]earshot.Event), erased f
 			return
 		case <-s.peers.wake:
 			due = true
+		case <-again:
+			due = true
 		case payload := <-heard:
-			key, rest, named := strings.Cut(payload, " ")
+			key, id, named := strings.Cut(payload, " ")
 			switch {
 			case key == s.peers.key: // what was added here is known
-			case payload == missed:
+			case named:
+				erased([]earshot.EventID{earshot.EventID(id)})
+			case key == "": // it has just begun to listen
 				erased(nil)
 				due = true
-			case named:
-				var ids []earshot.EventID
-				for id := range strings.FieldsSeq(rest) {
-					ids = append(ids, earshot.EventID(id))
-				}
-				erased(ids)
 			default:
 				due = true
 			}
 		}
 	}
 }
-
-// missed stands for notifications that may have been missed. It is no payload.
-const missed = "\x00"
 
 // listen listens to the others until ctx ends.
 func (s *Store) listen(ctx context.Context, heard chan<- string) {
@@ -269,7 +269,6 @@ func (s *Store) listen(ctx context.Context, heard chan<- string) {
 		_ = s.archive.server.Listen(ctx, channel, pass) // what is wrong is told by who reads or writes
 		select {
 		case <-time.After(askAgain):
-			pass(missed)
 		case <-ctx.Done():
 		}
 	}
@@ -279,9 +278,8 @@ func (s *Store) listen(ctx context.Context, heard chan<- string) {
 func (s *Store) deliver(ctx context.Context, take func([]earshot.Event)) error {
 	o := s.peers
 	for {
-		var last int64 // what is read is up to there, since most of what happens is of kinds that nobody follows
-		err := s.archive.db().QueryRowContext(ctx, "SELECT coalesce(max(sequence), 0) FROM journal").Scan(&last)
-		if err != nil || last <= o.delivered { // which only this goroutine changes
+		last, err := journal.Last(ctx, s.archive.db()) // what is read is up to there, since most of what happens is of kinds that nobody follows
+		if err != nil || last <= o.delivered {         // which only this goroutine changes
 			return err
 		}
 		rows, err := journal.Collect(s.archive.db().QueryContext(ctx, "SELECT "+journal.Columns+` FROM journal j

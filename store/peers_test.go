@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"earshot"
 	"earshot/cluster"
@@ -26,6 +28,7 @@ type sharer struct {
 	mu     sync.Mutex
 	taken  []earshot.Event
 	erased []earshot.EventID
+	missed int // how often anything may have been erased
 }
 
 // share opens the journal for a daemon that has the leases of some rooms.
@@ -61,7 +64,9 @@ func share(t *testing.T, url, name string, rooms ...string) *sharer {
 		}, func(ids []earshot.EventID) {
 			d.mu.Lock()
 			defer d.mu.Unlock()
-			d.erased = append(d.erased, ids...)
+			if d.erased = append(d.erased, ids...); ids == nil {
+				d.missed++
+			}
 		})
 	}()
 	t.Cleanup(func() {
@@ -76,6 +81,16 @@ func (d *sharer) look(f func()) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	f()
+}
+
+// listens waits until it has begun to listen more often than before, and returns how often.
+func (d *sharer) listens(t *testing.T, before int) (times int) {
+	t.Helper()
+	testkit.Await(t, testkit.Patience, "it begins to listen", func() bool {
+		d.look(func() { times = d.missed })
+		return times > before
+	})
+	return times
 }
 
 // in returns a message in a room.
@@ -128,7 +143,8 @@ func TestSeveralWriters(t *testing.T) {
 }
 
 // TestFence: what a daemon adds to a room of another is refused, also among steps of the same commit that
-// are in order; and so is what it adds to one that it has lost. Who there is belongs to no room.
+// are in order; and so is what it adds to one that it has lost. Who there is belongs to no room, and that something
+// was forgotten is said whoever has the room.
 func TestFence(t *testing.T) {
 	server := pgtest.Start(t)
 	url := server.Database(t)
@@ -171,6 +187,11 @@ func TestFence(t *testing.T) {
 	actor.Visibility, actor.Body = earshot.Visibility{Scope: earshot.System}, earshot.Actor{Participant: "zoe", Name: "Zoe"}
 	if _, err := ours.Append(t.Context(), actor); err != nil {
 		t.Errorf("somebody is added: %v", err)
+	}
+	forgotten := actor
+	forgotten.Room, forgotten.Body = "there", earshot.ErasureRecord{Events: 3}
+	if _, err := ours.Append(t.Context(), forgotten); err != nil {
+		t.Errorf("something was forgotten: %v", err)
 	}
 }
 
@@ -222,6 +243,7 @@ func TestSharedForgetting(t *testing.T) {
 	server := pgtest.Start(t)
 	url := server.Database(t)
 	a, b := share(t, url, "a", "here"), share(t, url, "b")
+	a.listens(t, 0)
 	kept, err := a.Append(t.Context(), in("here", "a secret"))
 	must(t, err)
 	_, err = b.Forget(t.Context(), store.Selection{Events: []earshot.EventID{kept[0].ID}}, nil)
@@ -234,6 +256,73 @@ func TestSharedForgetting(t *testing.T) {
 	derived.Sources = []earshot.EventID{kept[0].ID}
 	if got, err := a.Append(t.Context(), derived); err != nil || got[0].Body.Kind() != earshot.KindErased {
 		t.Errorf("what was made from it afterwards is kept: %v, %v", got, err)
+	}
+}
+
+// TestSharedErasures: the others are told of everything that loses its content, whatever it was erased for, and
+// whatever its ID is like.
+func TestSharedErasures(t *testing.T) {
+	server := pgtest.Start(t)
+	url := server.Database(t)
+	a, b := share(t, url, "a", "here"), share(t, url, "b")
+	b.listens(t, 0)
+	id := func(name string) earshot.EventID {
+		return earshot.EventID(name + strings.Repeat(" long", 22))
+	}
+	events := []earshot.Event{in("here", "a secret"), in("here", "overheard"), in("here", "taken back"), in("here", "revised")}
+	for i, name := range []string{"secret", "overheard", "withdrawn", "revised"} {
+		events[i].ID = id(name)
+	}
+	events[1].Body = earshot.Utterance{Text: "overheard"}
+	goes := []earshot.EventID{id("secret"), id("overheard"), id("withdrawn"), id("fact")}
+	for i := range 300 { // more than one notification can name
+		e := in("here", "about it")
+		e.ID, e.Sources = id(fmt.Sprint("about ", i)), []earshot.EventID{id("secret")}
+		events, goes = append(events, e), append(goes, e.ID)
+	}
+	fact := in("here", "")
+	fact.ID, fact.Sources, fact.Body = id("fact"), []earshot.EventID{id("revised")}, earshot.Fact{Text: "so it is"}
+	_, err := a.Append(t.Context(), append(events, fact)...)
+	must(t, err)
+	_, err = a.Forget(t.Context(), store.Selection{Events: []earshot.EventID{id("secret")}}, nil)
+	must(t, err)
+	_, err = a.Lapse(t.Context(), began.Add(time.Hour), nil, nil)
+	must(t, err)
+	for _, body := range []earshot.Body{earshot.Withdrawal{Of: id("withdrawn")}, earshot.Revision{Of: id("revised"), Text: "otherwise"}} {
+		e := in("here", "")
+		e.Body = body
+		_, err = a.Append(t.Context(), e)
+		must(t, err)
+	}
+	var left []earshot.EventID
+	if !testkit.Poll(testkit.Patience, func() bool {
+		b.look(func() {
+			left = slices.DeleteFunc(slices.Clone(goes), func(id earshot.EventID) bool { return slices.Contains(b.erased, id) })
+		})
+		return len(left) == 0
+	}) {
+		t.Errorf("the other was not told of %d of %d, such as %q", len(left), len(goes), left[0])
+	}
+}
+
+// TestUnheardErasures: a daemon learns whenever it begins to listen that something may have been erased before,
+// and hears of everything that is erased from then on.
+func TestUnheardErasures(t *testing.T) {
+	server := pgtest.Start(t)
+	url := server.Database(t)
+	a, b := share(t, url, "a", "here"), share(t, url, "b")
+	times := 0
+	for range 3 {
+		times = b.listens(t, times)
+		kept, err := a.Append(t.Context(), in("here", "a secret"))
+		must(t, err)
+		_, err = a.Forget(t.Context(), store.Selection{Events: []earshot.EventID{kept[0].ID}}, nil)
+		must(t, err)
+		testkit.Await(t, testkit.Patience, "what was erased", func() (told bool) {
+			b.look(func() { told = slices.Contains(b.erased, kept[0].ID) })
+			return told
+		})
+		server.Query(t, "postgres", "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query = 'LISTEN earshot'")
 	}
 }
 

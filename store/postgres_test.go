@@ -416,6 +416,7 @@ func TestServerFaults(t *testing.T) {
 	}())
 	server.Query(t, nameOf(newer), "UPDATE earshot.versions SET version = 99 WHERE name = 'journal'")
 	server.Query(t, "postgres", "CREATE DATABASE english TEMPLATE template0 LOCALE_PROVIDER icu ICU_LOCALE 'en'")
+	server.Query(t, "postgres", "CREATE DATABASE latin TEMPLATE template0 LOCALE 'C' ENCODING 'LATIN1'")
 	standby := server.Standby(t)
 	for _, tt := range []struct {
 		name string
@@ -425,10 +426,12 @@ func TestServerFaults(t *testing.T) {
 	}{
 		{"owned", used, new(store.ErrLocked), "in use by another earshot"},
 		{"a newer version", with(newer), store.ErrOther, "newer earshot"},
+		{"a newer version, and what to do", with(newer), store.ErrOther, "another store.url"},
 		{"a standby", with(pgtest.URL(nameOf(string(used)), standby)), store.ErrFull, "promote it"},
 		{"nobody there", with(strings.Replace(server.Database(t), "pg", "gp", 1)), store.ErrFull, "start it"},
 		{"no such database", with(pgtest.URL("none", server)), store.ErrFull, "createdb"},
 		{"another order", with(pgtest.URL("english", server)), store.ErrFull, "--locale C"},
+		{"another encoding", with(pgtest.URL("latin", server)), store.ErrFull, "--encoding UTF8"},
 		{"not a URL", "mysql://" + password, nil, "postgres://"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

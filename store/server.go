@@ -27,13 +27,13 @@ func (s *Store) openServer(ctx context.Context, c Config) error {
 	db := server.OpenWriter(s.peers != nil)
 	err = s.views.CheckNames()
 	if err == nil && s.peers != nil {
-		err = s.peers.hold(ctx, db)
+		err = s.peers.hold(ctx, db, s.archive.log)
 	}
 	if err == nil {
 		err = postgres.Install(ctx, db)
 	}
 	if err == nil {
-		err = journal.CreateOnServer(ctx, db, server.Name)
+		err = journal.Create(ctx, db, server.Name, true)
 	}
 	if err == nil {
 		err = s.views.Refresh(ctx, db, s.archive.log, s.progress)

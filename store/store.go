@@ -126,6 +126,7 @@ func newStore(ctx context.Context, c Config, l *lock) *Store {
 	}
 	if c.Fence != nil {
 		s.peers = newPeers(c.Fence, c.Followed)
+		s.editor.Tell = s.peers.tell
 	}
 	s.overheard = retention.NewOverheard(s.editor, c.Heeded, c.Unheeded)
 	path := filepath.Join(c.Directory, journal.FileName)
@@ -218,7 +219,7 @@ func (s *Store) openFile(ctx context.Context, last previousExit) (*sql.DB, error
 // date.
 func (s *Store) prepareTables(ctx context.Context, db *sql.DB, doubtful bool) error {
 	path := s.archive.path
-	err := journal.Create(ctx, db, path)
+	err := journal.Create(ctx, db, path, false)
 	if err == nil && doubtful {
 		if found := journal.CheckContents(ctx, db); ctx.Err() == nil && found != nil {
 			err = journal.Damaged(path, found)
@@ -313,7 +314,9 @@ func (s *Store) do(ctx context.Context, decide func(earshot.View) ([]earshot.Eve
 		}
 	}
 	if err != nil {
-		s.peers.failed(fresh)
+		if !errors.Is(err, ErrInDoubt) { // the step may be running still
+			s.peers.failed(fresh)
+		}
 		return nil, err
 	}
 	if s.meter != nil {

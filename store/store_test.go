@@ -206,6 +206,21 @@ func TestNobodyWaitsForThemself(t *testing.T) {
 	}
 }
 
+// TestLeavingDuringStep: a caller that gives up while its step runs shares nothing with it any more.
+func TestLeavingDuringStep(t *testing.T) {
+	s := open(t, store.Config{})
+	for range 20 {
+		ctx, cancel := context.WithCancel(t.Context())
+		_, err := s.Do(ctx, func(earshot.View) ([]earshot.Event, error) {
+			cancel()
+			return []earshot.Event{said("in doubt")}, nil
+		})
+		if err != nil && !errors.Is(err, store.ErrInDoubt) {
+			t.Error(err)
+		}
+	}
+}
+
 // TestLeavingEarly: a caller that gives up before its step begins knows that nothing was kept. One
 // that gives up later is in doubt, and may try again.
 func TestLeavingEarly(t *testing.T) {

@@ -317,10 +317,6 @@ func (o *Eraser) record(ctx context.Context, w Request) {
 		if r, ok := o.find(id); ok && r.Room.Forgot(event, w.Rooms[id], w.By) == nil {
 			continue
 		}
-		if o.Tell != nil { // only whoever has the room may append to it
-			o.Tell(ctx, Erasure{By: w.By, Record: event, Room: id, Count: w.Rooms[id]})
-			continue
-		}
 		_, err := o.Store.Append(ctx, earshot.Event{
 			ID: event, At: time.Now(), Room: id, From: earshot.Handle{Provider: "earshot", ID: string(earshot.KindForgotten)},
 			Author: w.By, Visibility: earshot.Visibility{Scope: earshot.System}, Body: earshot.ErasureRecord{Events: w.Rooms[id]},

@@ -5,10 +5,12 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"time"
 
 	"earshot"
 	"earshot/executive/record"
+	"earshot/participants"
 	"earshot/speakers"
 )
 
@@ -19,20 +21,11 @@ type Erasure struct {
 	Events map[earshot.RoomID][]earshot.EventID `json:"events,omitempty"`
 	Turns  []earshot.TurnID                     `json:"turns,omitempty"`  // of the replies among them
 	People []earshot.ParticipantID              `json:"people,omitempty"` // all identities of one person
-
-	// Record, if there is one, is the ID under which whoever has Room records that Count of its events
-	// are forgotten.
-	Record earshot.EventID `json:"record,omitempty"`
-	Room   earshot.RoomID  `json:"room,omitempty"`
-	Count  int             `json:"count,omitempty"`
 }
 
 // Take forgets what another daemon has erased, in everything that is kept here. What was added to the
 // journal before must have been taken in. It may be repeated.
 func (o *Eraser) Take(ctx context.Context, e Erasure) error {
-	if r, here := o.find(e.Room); e.Record != "" && here {
-		return r.Room.Forgot(e.Record, e.Count, e.By)
-	}
 	faults := []error{o.tellRooms(ctx, e.Events, e.People)}
 	if len(e.Events) > 0 {
 		var all []earshot.EventID
@@ -60,17 +53,16 @@ func (o *Eraser) Take(ctx context.Context, e Erasure) error {
 // rooms and in the files of agents; nil stands for all. It reports whether people may have been forgotten,
 // so that who there is should be read anew.
 func (o *Eraser) Review(ctx context.Context, ids []earshot.EventID) (people bool, err error) {
-	query, args := "SELECT room, id, payload LIKE '%\"was\":\"actor\"%' FROM journal WHERE kind = 'erased'", []any(nil)
-	if ids != nil {
-		list, err := json.Marshal(ids)
-		if err != nil {
-			return false, err
-		}
-		query, args = query+" AND id IN (SELECT value FROM json_each(?))", []any{string(list)}
+	if ids == nil {
+		return true, o.reviewAll(ctx)
+	}
+	list, err := json.Marshal(ids)
+	if err != nil {
+		return false, err
 	}
 	in := make(map[earshot.RoomID][]earshot.EventID)
 	err = o.Store.Look(ctx, func(v earshot.View) error {
-		rows, err := v.QueryContext(ctx, query, args...)
+		rows, err := v.QueryContext(ctx, "SELECT room, id, payload LIKE '%\"was\":\"actor\"%' FROM journal WHERE kind = 'erased' AND id IN (SELECT value FROM json_each(?))", string(list))
 		if err != nil {
 			return err
 		}
@@ -91,4 +83,43 @@ func (o *Eraser) Review(ctx context.Context, ids []earshot.EventID) (people bool
 		return true, err
 	}
 	return people, o.Take(ctx, Erasure{Events: in})
+}
+
+// maxReviewed is how many erased events a room is told of at once, since most of a journal may be erased.
+const maxReviewed = 4096
+
+// reviewAll forgets whatever is erased in the journal.
+func (o *Eraser) reviewAll(ctx context.Context) error {
+	faults := []error{o.orphans(ctx)}
+	for _, r := range o.Rooms() {
+		for last := earshot.EventID(""); ; {
+			ids, err := column[earshot.EventID](ctx, o.Store, `SELECT id FROM journal WHERE room = ? AND kind = 'erased'
+				AND sequence > coalesce((SELECT sequence FROM journal WHERE id = ?), 0) ORDER BY sequence LIMIT ?`, r.ID, last, maxReviewed)
+			if err != nil || len(ids) == 0 {
+				faults = append(faults, err)
+				break
+			}
+			faults, last = append(faults, r.Room.Forget(ctx, ids, nil)), ids[len(ids)-1]
+		}
+	}
+	return errors.Join(faults...)
+}
+
+// ReviewPeople has who there is read anew, and forgets the voices of those who are known no more.
+func (o *Eraser) ReviewPeople(read func() error) error {
+	unknown := func(s speakers.Speaker) bool { _, known := o.People.Get(s.Who); return !known }
+	owned := slices.DeleteFunc(o.Voices.Known(), unknown)
+	if err := read(); err != nil {
+		return err
+	}
+	var gone []earshot.Handle
+	for _, s := range owned {
+		if unknown(s) {
+			gone = append(gone, s.Handle)
+		}
+	}
+	if len(gone) == 0 {
+		return nil
+	}
+	return o.forgetVoices(gone, speakers.Attestation{By: participants.Owner, At: time.Now()})
 }

@@ -140,7 +140,7 @@ func Unpack(ctx context.Context, backup, fresh string) (has journal.Totals, with
 	if err != nil || v == 0 {
 		return has, nil, errors.Join(errors.New("it is no backup of earshot"), err)
 	}
-	if err := journal.CheckVersion(backup, v); err != nil {
+	if err := journal.CheckVersion(backup, v, false); err != nil {
 		return has, nil, err
 	}
 	if err := journal.CheckContents(ctx, db); err != nil {

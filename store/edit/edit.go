@@ -35,6 +35,9 @@ type Editor struct {
 	NewID  func() earshot.EventID // the ID of an event that has none
 	Traces func()                 // called when something loses its content, of which the file has traces
 
+	// Tell tells others, in the transaction, that an event is erased; nil if nobody else has the journal.
+	Tell func(ctx context.Context, tx *sql.Tx, id earshot.EventID) error
+
 	known known
 }
 
@@ -361,6 +364,9 @@ func (d *Editor) erase(ctx context.Context, tx *sql.Tx, n Entry) (journal.Select
 	}
 	_, err = tx.ExecContext(ctx, "UPDATE journal SET kind = ?, author = '', payload = ?, sum = ? WHERE sequence = ?",
 		earshot.KindErased, string(r.Payload), r.Sum, r.Sequence)
+	if err == nil && d.Tell != nil {
+		err = d.Tell(ctx, tx, n.ID)
+	}
 	if err != nil {
 		return was, err
 	}

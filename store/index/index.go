@@ -81,14 +81,14 @@ func (*Index) Name() string { return "messages" }
 func (*Index) Version() int { return 9 }
 
 func (x *Index) Create(ctx context.Context, tx *sql.Tx) error {
+	// The first and last sequence of the texts of each day, to search by time.
+	const days = `CREATE TABLE days (day INTEGER PRIMARY KEY, first INTEGER NOT NULL, last INTEGER NOT NULL) STRICT`
 	if x.Server {
-		return createVectors(ctx, tx)
+		return journal.Exec(ctx, tx, vectorTables, days)
 	}
 	err := journal.Exec(ctx, tx,
 		`CREATE VIRTUAL TABLE terms USING fts5(words, content='', columnsize=0, detail=none, tokenize='ascii')`,
-		// The first and last sequence of the texts of each day, to search by time.
-		`CREATE TABLE days (day INTEGER PRIMARY KEY, first INTEGER NOT NULL, last INTEGER NOT NULL) STRICT`,
-		`CREATE TABLE stale (sequence INTEGER PRIMARY KEY, terms TEXT NOT NULL, again INTEGER NOT NULL DEFAULT 0) STRICT`)
+		`CREATE TABLE stale (sequence INTEGER PRIMARY KEY, terms TEXT NOT NULL, again INTEGER NOT NULL DEFAULT 0) STRICT`, days)
 	for name, value := range settings {
 		if err == nil {
 			_, err = tx.ExecContext(ctx, "INSERT INTO terms (terms, rank) VALUES (?, ?)", name, value)

@@ -4,20 +4,14 @@ import (
 	"context"
 	"database/sql"
 	"strings"
-
-	"earshot/store/journal"
 )
 
 // In PostgreSQL the terms of an event, the same as in a file, are one tsvector, and an index of the
 // kind GIN leads from each term to the events. What is removed is gone from both with the commit; the
 // server overwrites its traces when it vacuums.
 
-func createVectors(ctx context.Context, tx *sql.Tx) error {
-	return journal.Exec(ctx, tx,
-		`CREATE TABLE terms (rowid BIGINT PRIMARY KEY, words tsvector NOT NULL)`,
-		`CREATE INDEX terms_words ON terms USING gin (words)`,
-		`CREATE TABLE days (day BIGINT PRIMARY KEY, first BIGINT NOT NULL, last BIGINT NOT NULL)`)
-}
+// vectorTables makes the table and its index.
+const vectorTables = `CREATE TABLE terms (rowid BIGINT PRIMARY KEY, words tsvector NOT NULL); CREATE INDEX terms_words ON terms USING gin (words)`
 
 func addToVector(ctx context.Context, tx *sql.Tx, sequence int64, terms []string) error {
 	if len(terms) == 0 {

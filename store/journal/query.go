@@ -178,6 +178,12 @@ func Count(ctx context.Context, db earshot.View) (n Totals, err error) {
 	return n, err
 }
 
+// Last returns the highest sequence, 0 if there is none.
+func Last(ctx context.Context, db earshot.View) (last int64, err error) {
+	err = db.QueryRowContext(ctx, "SELECT coalesce(max(sequence), 0) FROM journal").Scan(&last)
+	return last, err
+}
+
 // Visible is the condition that the audience of [VisibleTo] may see a row of the journal j. It is
 // [earshot.Visibility.Allows] in SQL. SelectVisible selects those rows.
 const (

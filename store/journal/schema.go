@@ -91,20 +91,19 @@ func FileVersion(ctx context.Context, db earshot.View) (int, error) {
 	return row, nil
 }
 
-// Create makes the tables in an empty file, in one step. A file of another version is refused.
-func Create(ctx context.Context, db *sql.DB, path string) error {
+// Create makes the tables in an empty file, or in a database of a server that has none, in one step. One of another
+// version is refused.
+func Create(ctx context.Context, db *sql.DB, name string, server bool) error {
+	version, statements := FileVersion, []string{tables, fmt.Sprintf("PRAGMA user_version = %d", Version)}
+	if server {
+		version, statements = ServerVersion, statements[:1]
+	}
 	return InTransaction(ctx, db, func(tx *sql.Tx) error {
-		has, err := FileVersion(ctx, tx)
-		if err != nil {
-			return err
+		has, err := version(ctx, tx)
+		if err != nil || has > 0 {
+			return errors.Join(err, CheckVersion(name, has, server))
 		}
-		if has > 0 {
-			return CheckVersion(path, has)
-		}
-		if err := Exec(ctx, tx, tables, fmt.Sprintf("PRAGMA user_version = %d", Version)); err != nil {
-			return err
-		}
-		return SetVersion(ctx, tx, versionName, Version)
+		return errors.Join(Exec(ctx, tx, statements...), SetVersion(ctx, tx, versionName, Version))
 	})
 }
 
@@ -115,18 +114,6 @@ func ServerVersion(ctx context.Context, db earshot.View) (version int, err error
 		err = db.QueryRowContext(ctx, "SELECT version FROM versions WHERE name = ?", versionName).Scan(&version)
 	}
 	return version, err
-}
-
-// CreateOnServer makes the tables in a database of PostgreSQL that has none, in one step. One of
-// another version is refused.
-func CreateOnServer(ctx context.Context, db *sql.DB, name string) error {
-	return InTransaction(ctx, db, func(tx *sql.Tx) error {
-		has, err := ServerVersion(ctx, tx)
-		if err != nil || has > 0 {
-			return errors.Join(err, CheckVersion(name, has))
-		}
-		return errors.Join(CreateTables(ctx, tx), SetVersion(ctx, tx, versionName, Version))
-	})
 }
 
 // CheckFileVersion returns an error if the file at path is a journal of another version. It only
@@ -142,7 +129,7 @@ func CheckFileVersion(ctx context.Context, path string) error {
 	if err != nil {
 		return nil
 	}
-	return CheckVersion(path, has)
+	return CheckVersion(path, has, false)
 }
 
 // Definitions returns the definition of everything in the file, by name. It leaves out the tables
@@ -169,16 +156,20 @@ func SetVersion(ctx context.Context, tx *sql.Tx, name string, version int) error
 	return err
 }
 
-// CheckVersion returns the error for a file at path that has another version than this program; nil
-// if it has the same version, or is empty.
-func CheckVersion(path string, version int) error {
+// CheckVersion returns the error for a file at path, or for the database of a server with that name, that has another
+// version than this program; nil if it has the same version, or is empty.
+func CheckVersion(path string, version int, server bool) error {
+	before, away, another := "restore a backup that was made before the upgrade (earshot restore --force FILE)", "move it away", "store.directory"
+	if server {
+		before, away, another = "bring back a copy of the database from before the upgrade", "name another database in store.url", "store.url"
+	}
 	switch {
 	case version == 0 || version == Version:
 		return nil
 	case version > Version:
-		return fmt.Errorf("%w: %s: it was made by a newer earshot (version %d; this one reads version %d): start that one, restore a backup that was made before the upgrade (earshot restore --force FILE), or choose another store.directory", ErrOther, path, version, Version)
+		return fmt.Errorf("%w: %s: it was made by a newer earshot (version %d; this one reads version %d): start that one, %s, or choose another %s", ErrOther, path, version, Version, before, another)
 	}
-	return fmt.Errorf("%w: %s: it was made by an older earshot (version %d; this one reads version %d): export it with the earshot that made it (earshot export FILE), move it away, and import the export with this one (earshot import FILE)", ErrOther, path, version, Version)
+	return fmt.Errorf("%w: %s: it was made by an older earshot (version %d; this one reads version %d): export it with the earshot that made it (earshot export FILE), %s, and import the export with this one (earshot import FILE)", ErrOther, path, version, Version, away)
 }
 
 // Versions returns the version of everything in the file.

@@ -7,6 +7,7 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -26,8 +27,8 @@ const (
 	// connectTimeout is how long one server may take to accept a connection.
 	connectTimeout = 5 * time.Second
 
-	// lockAttempts is how often the lock of the database is tried for, with firstDelay in between: the
-	// server needs a moment to end a session.
+	// lockAttempts is how often the lock of the database is tried for: the server needs a moment to end a
+	// session.
 	lockAttempts = 40
 
 	// mostIdle is after how many milliseconds the server ends a transaction in which nothing happens, of one who
@@ -37,7 +38,7 @@ const (
 	// lockKey is the key of the lock by which a daemon owns the database: "earshot" in ASCII.
 	lockKey = 0x65617273686f74
 
-	// listenAgain is how often a listener looks by itself, and whether its connection is there.
+	// listenAgain is how often a listener looks whether its connection is there.
 	listenAgain = 5 * time.Second
 )
 
@@ -58,7 +59,7 @@ func NewConnector(url string) (*Connector, error) {
 	}
 	config, err := pgconn.ParseConfig(url)
 	if err != nil {
-		return nil, errors.New("it is not the URL of a database, such as postgres://user:password@host/earshot")
+		return nil, errors.New("it is not the URL of a database, such as postgres://user:password@host/earshot, in which # in a password is %23, and / is %2F")
 	}
 	hosts := []string{config.Host}
 	for _, f := range config.Fallbacks {
@@ -70,9 +71,14 @@ func NewConnector(url string) (*Connector, error) {
 		config.ConnectTimeout = connectTimeout
 	}
 	config.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsReadWrite
-	config.RuntimeParams["search_path"] = "earshot"
-	config.RuntimeParams["synchronous_commit"] = "on" // what is acknowledged is on the disk, whatever the server's default is
-	config.RuntimeParams["application_name"] = "earshot " + rand.Text()
+	maps.Copy(config.RuntimeParams, map[string]string{
+		"search_path":        "earshot",
+		"synchronous_commit": "on", // what is acknowledged is on the disk, whatever the server's default is
+		"application_name":   "earshot " + rand.Text(),
+
+		// For a host that is gone, the server keeps locks for ten seconds, and not for hours.
+		"tcp_user_timeout": "10000", "tcp_keepalives_idle": "5", "tcp_keepalives_interval": "5",
+	})
 	return &Connector{Name: fmt.Sprintf("the database %s on %s", config.Database, strings.Join(hosts, ", ")), config: config}, nil
 }
 
@@ -95,8 +101,8 @@ func (c *Connector) OpenWriter(share bool) *sql.DB {
 	return w.OpenReaders(1)
 }
 
-// Listen calls heard with what is notified on a channel, and with "" when it begins and every few seconds,
-// since something may have been missed, until the connection is lost or ctx ends.
+// Listen calls heard with what is notified on a channel, until the connection is lost or ctx ends. The first call
+// is with "": it listens from then on, and what was notified before was missed.
 func (c *Connector) Listen(ctx context.Context, channel string, heard func(payload string)) error {
 	config := c.config.Copy()
 	config.OnNotification = func(_ *pgconn.PgConn, n *pgconn.Notification) { heard(n.Payload) }
@@ -105,9 +111,10 @@ func (c *Connector) Listen(ctx context.Context, channel string, heard func(paylo
 		return explain(ctx, err, true)
 	}
 	made := &conn{pg: pg, ctx: context.WithoutCancel(ctx)}
-	_, err = pg.Exec(ctx, "LISTEN "+channel).ReadAll()
-	for err == nil {
+	if _, err = pg.Exec(ctx, "LISTEN "+channel).ReadAll(); err == nil {
 		heard("")
+	}
+	for err == nil {
 		bounded, cancel := context.WithTimeout(ctx, listenAgain)
 		for err == nil {
 			err = pg.WaitForNotification(bounded)
@@ -167,18 +174,23 @@ func (c *Connector) connect(ctx context.Context) (driver.Conn, error) {
 // noticed is ended first, so that nothing is committed there any more.
 func lock(ctx context.Context, c *pgconn.PgConn, function string) error {
 	take := fmt.Sprintf("SELECT %s(%d)", function, lockKey)
-	const end = `SELECT pg_terminate_backend(a.pid, 5000) FROM pg_locks l JOIN pg_stat_activity a ON a.pid = l.pid
+	const end = `SELECT pg_terminate_backend(a.pid) FROM pg_locks l JOIN pg_stat_activity a ON a.pid = l.pid
 		WHERE l.locktype = 'advisory' AND a.datname = current_database() AND a.application_name = current_setting('application_name') AND a.pid <> pg_backend_pid()`
 	for range lockAttempts {
-		if ended := c.ExecParams(ctx, end, nil, nil, nil, nil).Read(); ended.Err != nil {
+		ended := c.ExecParams(ctx, end, nil, nil, nil, nil).Read()
+		if ended.Err != nil {
 			return ended.Err
 		}
 		got := c.ExecParams(ctx, take, nil, nil, nil, nil).Read()
 		if got.Err != nil || string(got.Rows[0][0]) == "t" {
 			return got.Err
 		}
+		pause := firstDelay
+		if len(ended.Rows) > 0 { // it is ours, and ends as soon as the disk of the server answers
+			pause = longestDelay / 2
+		}
 		select {
-		case <-time.After(firstDelay):
+		case <-time.After(pause):
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}

@@ -2,7 +2,7 @@
 -- \u0000, which jsonb refuses; nothing is looked for that does.
 
 DO $$ BEGIN
-	IF 'a' < 'B' OR 'é' < 'z' THEN -- texts are compared byte by byte, as in a file
+	IF current_setting('server_encoding') <> 'UTF8' OR 'a' < 'B' OR 'é' < 'z' THEN -- texts are compared byte by byte, as in a file
 		RAISE EXCEPTION USING ERRCODE = 'EA001';
 	END IF;
 END $$;

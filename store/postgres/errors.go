@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"strings"
@@ -43,10 +44,11 @@ var explanations = []struct {
 	{"25006", "it can only be read: name the primary server in store.url, or both", true},
 	{"28", "it refuses the user or the password: correct store.url, or the server's pg_hba.conf", false},
 	{"3D000", "there is no such database: createdb --template template0 --locale C --encoding UTF8 NAME", false},
-	{"EA001", "it sorts texts in the order of a language: make another by createdb --template template0 --locale C --encoding UTF8 NAME", false}, // see dialect.sql
+	{"EA001", "it is not in UTF-8, or sorts texts in the order of a language: make another by createdb --template template0 --locale C --encoding UTF8 NAME", false}, // see dialect.sql
+	{"42704", "it is older than PostgreSQL 12: update it", false},
 	{"42501", "its user may not do that: GRANT CREATE ON DATABASE to the user in store.url", false},
 	{"53100", "the disk of the server is full: make room there, and it goes on by itself", false},
-	{"53300", "it has too many connections: raise max_connections; earshot needs six", true},
+	{"53300", "it has too many connections: raise max_connections; earshot needs six, or twelve if several share the database", true},
 	{"53", "the server lacks something that it needs: look at its log", false},
 	{"57P", "the server is starting or stopping: start it if it does not go on by itself", true},
 	{"58", "the disk of the server fails: look at its log", false},
@@ -68,7 +70,12 @@ func explain(ctx context.Context, err error, lost bool) error {
 		}
 		return &Error{fmt.Sprintf("it refused a statement (SQLSTATE %s): look at its log", e.Code), lost, false, e.Code}
 	}
+	_, untrusted := errors.AsType[*tls.CertificateVerificationError](err)
 	switch {
+	case untrusted:
+		return &Error{"its certificate is not trusted, or is another host's: name its authority by sslrootcert in store.url", lost, true, ""}
+	case strings.Contains(err.Error(), "refused TLS"):
+		return &Error{"it does not encrypt: set ssl = on there, or sslmode in store.url", lost, true, ""}
 	case strings.Contains(err.Error(), "read only connection"):
 		return &Error{"it can only be read: promote it, or name the primary server in store.url, or both", lost, true, ""}
 	case lost:

@@ -2,12 +2,18 @@ package postgres_test
 
 import (
 	"context"
+	"crypto/tls"
 	"database/sql"
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"io"
+	"net"
+	"net/http/httptest"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -247,21 +253,23 @@ func TestOneOwner(t *testing.T) {
 // TestIdleTransaction: one of several who stands still in the middle of a transaction does not keep the others
 // waiting for ever.
 func TestIdleTransaction(t *testing.T) {
-	c, err := postgres.NewConnector(pgtest.Start(t).Database(t))
-	if err != nil {
-		t.Fatal(err)
+	url := pgtest.Start(t).Database(t)
+	var writers [2]*sql.DB
+	for i := range writers { // of two daemons, or the second would end the first's connection
+		c, err := postgres.NewConnector(url)
+		if err != nil {
+			t.Fatal(err)
+		}
+		writers[i] = c.OpenWriter(true)
+		defer writers[i].Close()
 	}
-	stands, goes := c.OpenWriter(true), c.OpenWriter(true)
-	defer stands.Close()
-	defer goes.Close()
+	stands, goes := writers[0], writers[1]
 	tx, err := stands.BeginTx(t.Context(), nil)
-	if err == nil {
-		defer func() { _ = tx.Rollback() }() // its connection is gone by then
-		_, err = tx.ExecContext(t.Context(), "SELECT pg_advisory_xact_lock(7)")
-	}
 	if err != nil {
 		t.Fatal(err)
 	}
+	defer func() { _ = tx.Rollback() }()                        // its connection is gone by then
+	one(t, tx, "SELECT CAST(pg_advisory_xact_lock(7) AS TEXT)") // a query, which is sent at once
 	ctx, cancel := context.WithTimeout(t.Context(), testkit.Patience)
 	defer cancel()
 	if _, err := goes.ExecContext(ctx, "SELECT pg_advisory_xact_lock(7)"); err != nil {
@@ -297,6 +305,47 @@ func TestErrors(t *testing.T) {
 		if _, err := postgres.NewConnector(wrong); err == nil || strings.Contains(err.Error(), password) {
 			t.Errorf("a wrong URL gives %v", err)
 		}
+	}
+}
+
+// TestEncryption: a server that cannot be trusted, or does not encrypt, is not said to be away.
+func TestEncryption(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var answering sync.WaitGroup
+	t.Cleanup(func() {
+		l.Close()
+		testkit.Finish(t, testkit.Patience, "the last answer", answering.Wait)
+	})
+	web := httptest.NewTLSServer(nil) // for its certificate, which nobody knows
+	defer testkit.Finish(t, testkit.Patience, "the end of the server", web.Close)
+	var answer atomic.Value // a string
+	answering.Go(func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			_ = c.SetDeadline(time.Now().Add(testkit.Patience))
+			_, _ = io.ReadFull(c, make([]byte, 8)) // whether it encrypts
+			_, _ = io.WriteString(c, answer.Load().(string))
+			_ = tls.Server(c, web.TLS).Handshake()
+			c.Close()
+		}
+	})
+	for says, want := range map[string]string{"S": "its certificate is not trusted", "N": "it does not encrypt"} {
+		c, err := postgres.NewConnector(fmt.Sprintf("postgres://ann@%s/x?sslmode=verify-full", l.Addr()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer.Store(says)
+		db := c.OpenReaders(1)
+		if err := db.PingContext(t.Context()); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("the error is %v, want that %s", err, want)
+		}
+		db.Close()
 	}
 }
 

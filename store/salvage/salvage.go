@@ -56,7 +56,7 @@ func copyReadable(ctx context.Context, path, fresh string) (saved int, lost []sp
 		return 0, nil, err
 	}
 	defer func() { err = journal.CloseNew(ctx, db, err) }()
-	if err := journal.Create(ctx, db, fresh); err != nil {
+	if err := journal.Create(ctx, db, fresh, false); err != nil {
 		return 0, nil, err
 	}
 	err = journal.InTransaction(ctx, db, func(tx *sql.Tx) (err error) {

@@ -73,7 +73,8 @@ func Examine(ctx context.Context, from io.Reader) (Result, error) {
 func Import(ctx context.Context, tx *sql.Tx, editor *edit.Editor, from io.Reader) (Result, error) {
 	step := context.WithoutCancel(ctx) // SQLite would interrupt the whole transaction
 	in := importer{editor: editor, tx: tx}
-	if err := tx.QueryRowContext(step, "SELECT coalesce(max(sequence), 0) FROM journal").Scan(&in.before); err != nil {
+	var err error
+	if in.before, err = journal.Last(step, tx); err != nil {
 		return Result{}, err
 	}
 	in.last = in.before
