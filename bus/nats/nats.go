@@ -11,6 +11,7 @@
 package nats
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"crypto/tls"
@@ -70,6 +71,10 @@ type Config struct {
 	Certificates []string
 	CA           []byte
 
+	// Renew is what a person does about a key or a certificate that is not known (any more); by default, to pair
+	// this machine again.
+	Renew string
+
 	// Dropped receives how many messages were lost here, because somebody was slow or the connection
 	// went away.
 	Dropped func(n int)
@@ -109,7 +114,7 @@ func (c *Config) options(ctx context.Context, problem func(error)) (nats.Options
 			o.Nkey, err = key.PublicKey()
 		}
 		if err != nil || !nkeys.IsValidPublicUserKey(o.Nkey) {
-			return o, errors.New("the key for the bus is not the seed of a user's nkey; pair this machine again")
+			return o, errors.New("the key for the bus is not the seed of a user's nkey; " + cmp.Or(c.Renew, "pair this machine again"))
 		}
 		o.SignatureCB = key.Sign
 	}
@@ -214,11 +219,11 @@ func (c *Config) explain(err error) error {
 	var unknown *tls.CertificateVerificationError
 	switch {
 	case errors.Is(err, errCertificate):
-		return fmt.Errorf("the server at %s is not the one that is expected: %w; if it was set up anew, pair this machine again: earshot pair", where, errCertificate)
+		return fmt.Errorf("the server at %s is not the one that is expected: %w; if it was set up anew, %s", where, errCertificate, cmp.Or(c.Renew, "pair this machine again: earshot pair"))
 	case errors.As(err, &unknown):
 		return fmt.Errorf("the certificate of the server at %s is not trusted: %w", where, unknown.Err)
 	case errors.Is(err, nats.ErrAuthorization), errors.Is(err, nats.ErrAuthRevoked):
-		return fmt.Errorf("the server at %s does not know the key of this machine, or no longer: %w; pair it again: earshot pair", where, bus.ErrRefused)
+		return fmt.Errorf("the server at %s does not know the key of this machine, or no longer: %w; %s", where, bus.ErrRefused, cmp.Or(c.Renew, "pair it again: earshot pair"))
 	case errors.Is(err, nats.ErrSecureConnWanted):
 		return fmt.Errorf("the server at %s has no TLS, without which nothing is sent to it", where)
 	case errors.Is(err, nats.ErrNkeysNotSupported):

@@ -23,7 +23,7 @@ type elsewhere struct {
 
 // reaching are the commands that ask an earshot, wherever it is. The others look at what
 // is on this machine.
-var reaching = []string{"agents", "chat", "cluster", "context", "cron", "history", "listen", "monitor", "mute", "pause", "reload", "resume", "say", "search", "see", "speakers", "status", "stop", "tasks", "think", "unmute", "who", "why"}
+var reaching = []string{"agents", "chat", "cluster", "context", "cron", "forget", "history", "listen", "memory", "monitor", "mute", "pause", "reload", "resume", "say", "search", "see", "speakers", "status", "stop", "tasks", "think", "unmute", "who", "why"}
 
 // fits reports why a command cannot be told to ask elsewhere.
 func (w elsewhere) fits(command string) error {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -61,13 +62,19 @@ func lets(c net.Conn) {
 func TestSatellites(t *testing.T) {
 	const local = "127.0.0.1:0"
 	silent, open := listener(t, "tcp", local, func(net.Conn) {}), "nats://"+listener(t, "tcp", local, lets)
-	runs := func(c *config.Config) {
+	runs := func(c *config.Config, state ...string) {
 		dir, err := os.MkdirTemp("", "es") // short, because the path of a socket is
 		if err != nil {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { os.RemoveAll(dir) })
-		c.Server.Socket = listener(t, "unix", filepath.Join(dir, "socket"), func(c net.Conn) { c.Close() })
+		c.Server.Socket = listener(t, "unix", filepath.Join(dir, "socket"), func(c net.Conn) {
+			for _, s := range state {
+				_, _ = http.ReadRequest(bufio.NewReader(c))
+				fmt.Fprintf(c, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", len(s), s)
+			}
+			c.Close()
+		})
 	}
 	free, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -84,6 +91,10 @@ func TestSatellites(t *testing.T) {
 		{"somebody else listens", func(c *config.Config) { c.Bus.Listen = silent }, []string{"✗ bus: listen tcp " + silent}},
 		{"nobody listens", func(c *config.Config) { c.Bus.Listen = nobody }, []string{"✓ bus: will listen"}},
 		{"it listens", func(c *config.Config) { c.Bus.Listen = silent; runs(c) }, []string{"✓ bus: listens"}},
+		{"another program listens", func(c *config.Config) {
+			c.Bus.Listen = silent
+			runs(c, `{"faults":[{"key":"bus","text":"the bus cannot listen"}]}`)
+		}, []string{"✗ bus: the bus cannot listen"}},
 		{"it does not listen", func(c *config.Config) { c.Bus.Listen = nobody; runs(c) }, []string{"✗ bus: the running earshot does not"}},
 		{"servers", func(c *config.Config) { c.Bus.Servers = []string{open, "nats://" + silent, nobody} }, []string{"✓ bus: " + open, "✗ bus: nats://" + silent, "✗ bus: "}},
 		{"a room is missing", func(c *config.Config) {

@@ -171,6 +171,48 @@ func TestRefused(t *testing.T) {
 	})
 }
 
+// TestTwoMachines: of two machines that are one satellite, as a copied disk makes them, one has it and the
+// other is told why not; and so are people, once. A program that was started anew is not taken for another
+// machine.
+func TestTwoMachines(t *testing.T) {
+	live(t, func(t *testing.T, h *house) {
+		next := func(process string) func() {
+			t.Helper()
+			_, leave := h.join(&far{process: process})
+			return leave
+		}
+		defer next("first")()
+		defer next("second")() // the first was started anew, for all that is known
+		leave := next("third")
+		defer next("fourth")()
+		leave()
+		if told := h.tells(); len(told) > 0 {
+			t.Errorf("people were told %q", told)
+		}
+		for range 3 {
+			if err := h.ask("kitchen", satellite.Join{Version: satellite.Version, Process: "third"}).Err(); err == nil || !strings.Contains(err.Error(), "another machine") || !strings.Contains(err.Error(), "earshot pair ANOTHER-NAME") {
+				t.Errorf("the other machine is told %v", err)
+			}
+		}
+		if told := h.tells(); len(told) != 1 || !strings.Contains(told[0], "Two machines") {
+			t.Errorf("people were told %q", told)
+		}
+		if !h.sat.State().Connected {
+			t.Error("the newer one was disconnected")
+		}
+	})
+	live(t, func(t *testing.T, h *house) {
+		_, first := h.join(&far{process: "first"})
+		_, second := h.join(&far{process: "second"})
+		first()
+		second()
+		testkit.Receive(t, testkit.Patience, "the end of the first", h.dies)
+		testkit.Receive(t, testkit.Patience, "the end of the second", h.dies)
+		_, first = h.join(&far{process: "first"}) // nobody else has it
+		first()
+	})
+}
+
 // TestEnds: a session ends for each of these reasons, and what is said then tells what to do; the next
 // one works.
 func TestEnds(t *testing.T) {

@@ -52,6 +52,9 @@ type Satellite struct {
 	camera  mailbox.Notifier // of what CameraMode returns
 	taken   clockReading     // of the last packet that was taken, in any session
 	kept    *satellite.Keep  // that it joined with; nil if it keeps none
+
+	process, replaced string // that asked last, and whose session it ended
+	two               bool   // machines have its key, and people were told
 }
 
 // A request is one to join.
@@ -129,9 +132,29 @@ func (s *Satellite) Run(ctx context.Context) error {
 	return err
 }
 
-// offer takes a request to join. One that waits is outdated, and so is the session that runs.
+// offer takes a request to join. One that waits is outdated, and so is the session that runs; unless that has
+// taken the place of the process that now asks again, so that two machines would do so by turns.
 func (s *Satellite) offer(r request) {
-	old := s.current() // before r is offered, or it might be the session of r
+	s.mu.Lock()
+	old := s.link // before r is offered, or it might be the session of r
+	two := old != nil && r.Process != "" && r.Process == s.replaced
+	news := two && !s.two
+	switch {
+	case two:
+		s.two = true
+	case old == nil:
+		s.process, s.replaced, s.two = r.Process, "", false
+	case r.Process != s.process:
+		s.process, s.replaced, s.two = r.Process, s.process, false
+	}
+	s.mu.Unlock()
+	if news {
+		s.say("Two machines use the code of the satellite %s, and only the newer one is connected. Pair the other one by a name of its own.", s.cfg.ID)
+	}
+	if two {
+		answer(r.respond, satellite.Welcome{Problem: "another machine is this satellite, by the same code", Cure: "earshot satellite forget here, and earshot pair ANOTHER-NAME on the machine of the hub"})
+		return
+	}
 	select {
 	case <-s.joins:
 	default:
