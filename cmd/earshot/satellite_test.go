@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"earshot"
 	"earshot/bus"
 	"earshot/bus/nats/natstest"
 	"earshot/bus/natsserver"
@@ -161,6 +162,38 @@ func TestSatelliteWithoutTerminal(t *testing.T) {
 		if err := os.Chmod(file, 0o666); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// TestSatelliteWithoutVoice: a satellite of a hub that was started without voice is told so, although it was
+// paired since, and so are people at the hub.
+func TestSatelliteWithoutVoice(t *testing.T) {
+	t.Parallel()
+	h := newHome(t, "PATH="+helpertest.Build(t, helper.BusProgram), "EARSHOT_BUS_LISTEN="+freeAddress(t))
+	h.daemon("--no-voice")
+	code := h.earshot(nil, "pair", "kitchen").out
+	c := newHome(t).command("satellite")
+	said, err := os.Create(filepath.Join(t.TempDir(), "said"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer said.Close()
+	c.Stdin, c.Stdout = strings.NewReader(strings.TrimSpace(code)), said // without a line break
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		_ = c.Process.Kill()
+		_ = c.Wait()
+	}()
+	testkit.Await(t, soon, "it is told why it is not let in", func() bool {
+		text, err := os.ReadFile(said.Name())
+		return err == nil && strings.Contains(string(text), "without --no-voice")
+	})
+	if s, err := h.client().State(t.Context()); err != nil || !slices.ContainsFunc(s.Faults, func(n earshot.Notice) bool {
+		return n.Absent && strings.Contains(n.Text, "1 satellite paired, and none")
+	}) {
+		t.Errorf("at the hub: %v, %v", s.Faults, err)
 	}
 }
 

@@ -142,6 +142,7 @@ func TestKept(t *testing.T) {
 func TestRefused(t *testing.T) {
 	live(t, func(t *testing.T, h *house) {
 		attic := h.hub.Add(hub.SatelliteConfig{ID: "attic", Welcome: func() satellite.Welcome { return satellite.Welcome{Problem: "its room is gone"} }, Tell: func(string) {}})
+		h.hub.Add(hub.SatelliteConfig{ID: "loft", Welcome: func() satellite.Welcome { return satellite.Welcome{Problem: "no room ever"} }, Tell: func(string) {}}) // and never runs
 		ctx, stop := context.WithCancel(t.Context())
 		done := make(chan error, 1)
 		go func() { done <- attic.Run(ctx) }()
@@ -156,6 +157,7 @@ func TestRefused(t *testing.T) {
 			{"kitchen", "hello", "cannot be read"},
 			{"kitchen", strings.Repeat("x", 5000), "cannot be read"},
 			{"attic", satellite.Join{Version: satellite.Version}, "its room is gone"},
+			{"loft", satellite.Join{Version: satellite.Version}, "no room ever"},
 		} {
 			if w := h.ask(tt.id, tt.in); w.Session != 0 || w.Err() == nil || !strings.Contains(w.Err().Error(), tt.want) {
 				t.Errorf("%s with %.20v: %+v, want %q", tt.id, tt.in, w, tt.want)

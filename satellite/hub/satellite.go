@@ -183,11 +183,7 @@ func (s *Satellite) await(ctx context.Context) (request, satellite.Welcome, bool
 			if time.Since(r.came) > outdated || !s.hub.connected(ctx, r.came.Add(outdated)) {
 				continue
 			}
-			w := s.cfg.Welcome()
-			switch {
-			case w.Problem != "":
-				answer(r.respond, w)
-			case w.Room != "":
+			if w := s.cfg.Welcome(); w.Room != "" { // or it asks again, and is told
 				return r, w, true
 			}
 		case <-ctx.Done():
