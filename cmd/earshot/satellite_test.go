@@ -184,7 +184,7 @@ func TestSatelliteWithoutVoice(t *testing.T) {
 	}
 	defer func() {
 		_ = c.Process.Kill()
-		_ = c.Wait()
+		testkit.Finish(t, soon, "its end", func() { _ = c.Wait() })
 	}()
 	testkit.Await(t, soon, "it is told why it is not let in", func() bool {
 		text, err := os.ReadFile(said.Name())
