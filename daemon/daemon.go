@@ -536,15 +536,22 @@ func (d *Daemon) InstallMicrophone(ctx context.Context, c microphone.Capture) *m
 
 // sectionRebuilt implements [section.Runner.Rebuilt].
 func (d *Daemon) sectionRebuilt(ended []string, was, now []api.CheckResult) {
-	for _, name := range ended {
+	over := func(name string) {
 		for _, r := range d.rooms.Now() {
 			r.Room.Know(earshot.Notice{Key: name, Over: true})
 		}
 		d.health.Remove(name)
 	}
+	for _, name := range ended {
+		over(name)
+	}
 	for _, f := range was {
 		d.removeWorking(f.Thing)
-		d.health.Remove(f.Thing)
+		if still := slices.ContainsFunc(now, func(n api.CheckResult) bool { return n.Thing == f.Thing && !n.Works }); still {
+			d.health.Remove(f.Thing) // until it is noted below
+		} else {
+			over(f.Thing)
+		}
 	}
 	for _, f := range now {
 		d.AddWorking(f.Thing)

@@ -197,6 +197,30 @@ func TestSatelliteWithoutVoice(t *testing.T) {
 	}
 }
 
+// TestSatelliteWithoutRoom: that the room of a satellite is missing is a fault, which is over when it is mended.
+func TestSatelliteWithoutRoom(t *testing.T) {
+	t.Parallel()
+	h := newHome(t, "PATH="+helpertest.Build(t, helper.BusProgram), "EARSHOT_BUS_LISTEN="+freeAddress(t))
+	h.write("config/earshot/config.yaml", "rooms:\n  - {id: attic, name: The Attic}\n")
+	if r := h.earshot(nil, "pair", "kitchen", "--room", "attic"); r.code != success {
+		t.Fatalf("%+v", r)
+	}
+	h.write("config/earshot/config.yaml", "rooms: []\n")
+	h.daemon()
+	faulty := func() bool {
+		s, err := h.client().State(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return slices.ContainsFunc(s.Faults, func(n earshot.Notice) bool { return strings.Contains(n.Text, "its room attic does not exist") })
+	}
+	testkit.Await(t, soon, "the fault is shown", faulty)
+	if r := h.earshot(nil, "pair", "remove", "kitchen"); r.code != success {
+		t.Errorf("%+v", r)
+	}
+	testkit.Await(t, soon, "it is over", func() bool { return !faulty() })
+}
+
 // TestSatelliteChat: at the machine of a satellite, people write and read in its room, by its code alone. They
 // are nobody in particular, are not counted as being there, and see nothing private. A code lets nobody reach
 // another satellite's room, or anything but that; a frame that is too long ends the connection; and what is
