@@ -103,6 +103,10 @@ func (c clusterDrain) Run(a *app) error {
 	began := time.Now()
 	s, err := client.Drain(a.ctx, api.DrainRequest{Member: c.Name, Drains: !c.Off})
 	if err != nil {
+		is, problem := client.Cluster(a.ctx)
+		if problem == nil && !slices.ContainsFunc(is.Members, func(m api.ClusterMember) bool { return m.Name == c.Name }) {
+			return &verdict{notFound, err}
+		}
 		return err
 	}
 	left, had := c.left(s), c.left(s)

@@ -28,7 +28,7 @@ type pairCommand struct {
 
 type pairAdd struct {
 	Name string `arg:"" help:"What to call it, such as kitchen."`
-	Room string `help:"The room that hears and speaks there; by default that of this machine." placeholder:"ROOM"`
+	Room string `help:"The room that it serves; the desk by default." placeholder:"ROOM"`
 	JSON bool   `help:"Print it as JSON."`
 }
 

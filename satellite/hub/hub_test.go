@@ -192,11 +192,11 @@ func TestTwoMachines(t *testing.T) {
 			t.Errorf("people were told %q", told)
 		}
 		for range 3 {
-			if err := h.ask("kitchen", satellite.Join{Version: satellite.Version, Process: "third"}).Err(); err == nil || !strings.Contains(err.Error(), "another machine") || !strings.Contains(err.Error(), "earshot pair ANOTHER-NAME") {
+			if err := h.ask("kitchen", satellite.Join{Version: satellite.Version, Process: "third"}).Err(); err == nil || !strings.Contains(err.Error(), "has the same code") || !strings.Contains(err.Error(), "earshot pair ANOTHER-NAME") {
 				t.Errorf("the other machine is told %v", err)
 			}
 		}
-		if told := h.tells(); len(told) != 1 || !strings.Contains(told[0], "Two machines") {
+		if told := h.tells(); len(told) != 1 || !strings.Contains(told[0], "runs twice") {
 			t.Errorf("people were told %q", told)
 		}
 		if !h.sat.State().Connected {

@@ -54,7 +54,7 @@ type Satellite struct {
 	kept    *satellite.Keep  // that it joined with; nil if it keeps none
 
 	process, replaced string // that asked last, and whose session it ended
-	two               bool   // machines have its key, and people were told
+	two               bool   // of it run, and people were told
 }
 
 // A request is one to join.
@@ -149,10 +149,10 @@ func (s *Satellite) offer(r request) {
 	}
 	s.mu.Unlock()
 	if news {
-		s.say("Two machines use the code of the satellite %s, and only the newer one is connected. Pair the other one by a name of its own.", s.cfg.ID)
+		s.say("The satellite %s runs twice by the same code, and only the newer one is connected. End one, or pair one of the two machines by another name.", s.cfg.ID)
 	}
 	if two {
-		answer(r.respond, satellite.Welcome{Problem: "another machine is this satellite, by the same code", Cure: "earshot satellite forget here, and earshot pair ANOTHER-NAME on the machine of the hub"})
+		answer(r.respond, satellite.Welcome{Problem: "another earshot satellite has the same code, and is connected", Cure: "end one of the two; of two machines, pair one anew: earshot satellite forget there, and earshot pair ANOTHER-NAME on the hub"})
 		return
 	}
 	select {
