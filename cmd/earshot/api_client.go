@@ -80,8 +80,13 @@ func (a *app) visitAway(i identityFlags, room earshot.RoomID) (*client.Client, a
 		c.Identity = i.Identity
 	}
 	s, err := state(a.ctx, c)
-	if errors.Is(err, client.ErrNotRunning) { // which would be of the one on this machine
-		err = &verdict{notRunning, fmt.Errorf("nothing listens at %s\n  → set server.listen where earshot runs, and check there: earshot status", a.API)}
+	return c, s, a.unreached(err)
+}
+
+// unreached returns err, or that nothing listens where an earshot was asked at a port.
+func (a *app) unreached(err error) error {
+	if a.API == "" || !errors.Is(err, client.ErrNotRunning) { // which would be of the one on this machine
+		return err
 	}
-	return c, s, err
+	return &verdict{notRunning, fmt.Errorf("nothing listens at %s\n  → set server.listen where earshot runs, and check there: earshot status", a.API)}
 }
