@@ -101,23 +101,3 @@ func FuzzSubjects(f *testing.F) {
 		}
 	})
 }
-
-// TestValidate: what cannot be an address is found.
-func TestValidate(t *testing.T) {
-	for _, tt := range []struct {
-		cfg  bus.Config
-		want string
-	}{
-		{bus.Config{Listen: ":4223"}, ""},
-		{bus.Config{Listen: "4223"}, "listen: is"},
-		{bus.Config{Listen: ":0"}, "listen: is"},
-		{bus.Config{Listen: ":99999"}, "listen: is"},
-		{bus.Config{Listen: ":4223", Addresses: []string{"hub:4223", "hub:99999"}}, `addresses: has "hub:99999"`},
-		{bus.Config{Servers: []string{"hub:nats"}}, `servers: has "hub:nats"`},
-		{bus.Config{Listen: ":4223", Servers: []string{"hub:4222"}}, "leave out one of the two"},
-	} {
-		if err := tt.cfg.Validate(); (err == nil) != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) {
-			t.Errorf("%+v: %v", tt.cfg, err)
-		}
-	}
-}

@@ -3,7 +3,6 @@ package bus
 import (
 	"errors"
 	"net"
-	"strconv"
 
 	"earshot/internal/field"
 )
@@ -43,17 +42,11 @@ func (c Config) Enabled() bool { return c.Listen != "" || len(c.Servers) > 0 }
 // MaxAddresses is how many addresses or servers there may be.
 const MaxAddresses = 16
 
-// isPort reports whether a text is the number of a port.
-func isPort(text string) bool {
-	n, err := strconv.ParseUint(text, 10, 16)
-	return err == nil && n > 0
-}
-
 // Validate reports every fault in c, not only the first.
 func (c Config) Validate() error {
 	var faults []error
 	for key, at := range map[string]string{"listen": c.Listen, "cluster.listen": c.Cluster.Listen} {
-		if _, port, err := net.SplitHostPort(at); at != "" && (err != nil || !isPort(port)) {
+		if _, port, err := net.SplitHostPort(at); at != "" && (err != nil || port == "" || port == "0") {
 			faults = append(faults, field.Errorf(key, "is %q; must be HOST:PORT, or :PORT for every address of this machine, such as :4223", at))
 		}
 	}
@@ -61,14 +54,14 @@ func (c Config) Validate() error {
 		faults = append(faults, field.Errorf("cluster", "needs listen and servers, and bus.listen too; set all three or none"))
 	}
 	if c.Listen != "" && len(c.Servers) > 0 {
-		faults = append(faults, field.Errorf("servers", "are set, and so is bus.listen; the server is either one's own or one of these, so leave out one of the two"))
+		faults = append(faults, field.Errorf("servers", "are set, and listen too; use a server of one's own or others"))
 	}
 	for key, all := range map[string][]string{"addresses": c.Addresses, "servers": c.Servers, "cluster.servers": c.Cluster.Servers} {
 		if len(all) > MaxAddresses {
 			faults = append(faults, field.Errorf(key, "has %d entries; must have at most %d", len(all), MaxAddresses))
 		}
 		for _, a := range all {
-			if host, port, err := net.SplitHostPort(a); err != nil || host == "" || !isPort(port) || len(a) > 256 {
+			if host, port, err := net.SplitHostPort(a); err != nil || host == "" || port == "" || len(a) > 256 {
 				faults = append(faults, field.Errorf(key, "has %q; must be HOST:PORT, such as hub.local:4223", a))
 			}
 		}

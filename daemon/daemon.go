@@ -536,22 +536,21 @@ func (d *Daemon) InstallMicrophone(ctx context.Context, c microphone.Capture) *m
 
 // sectionRebuilt implements [section.Runner.Rebuilt].
 func (d *Daemon) sectionRebuilt(ended []string, was, now []api.CheckResult) {
-	over := func(name string) {
+	for _, f := range was { // a fault may have been that there was no part at all
+		still := func(n api.CheckResult) bool { return n.Thing == f.Thing && !n.Works }
+		if !f.Works && !slices.ContainsFunc(now, still) {
+			ended = append(ended, f.Thing)
+		}
+	}
+	for _, name := range ended {
 		for _, r := range d.rooms.Now() {
 			r.Room.Know(earshot.Notice{Key: name, Over: true})
 		}
 		d.health.Remove(name)
 	}
-	for _, name := range ended {
-		over(name)
-	}
 	for _, f := range was {
 		d.removeWorking(f.Thing)
-		if still := slices.ContainsFunc(now, func(n api.CheckResult) bool { return n.Thing == f.Thing && !n.Works }); still {
-			d.health.Remove(f.Thing) // until it is noted below
-		} else {
-			over(f.Thing)
-		}
+		d.health.Remove(f.Thing)
 	}
 	for _, f := range now {
 		d.AddWorking(f.Thing)

@@ -114,7 +114,7 @@ func (c *Config) options(ctx context.Context, problem func(error)) (nats.Options
 			o.Nkey, err = key.PublicKey()
 		}
 		if err != nil || !nkeys.IsValidPublicUserKey(o.Nkey) {
-			return o, errors.New("the key for the bus is not the seed of a user's nkey; " + cmp.Or(c.Renew, "pair this machine again"))
+			return o, errors.New("the key for the bus is not the seed of a user's nkey; pair this machine again")
 		}
 		o.SignatureCB = key.Sign
 	}

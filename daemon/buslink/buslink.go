@@ -80,8 +80,7 @@ func (b *Link) Build(cfg *config.Config) section.Build {
 // open makes the parts of the bus.
 func (b *Link) open(cfg *config.Config) error {
 	connection := nats.Config{
-		Renew: "correct bus.seed, or let the servers know its key",
-		Name:  "earshot", Servers: cfg.Bus.Servers, Seed: cfg.Bus.Seed, Dropped: b.dropped,
+		Name: "earshot", Servers: cfg.Bus.Servers, Seed: cfg.Bus.Seed, Dropped: b.dropped,
 		Problem: func(err error) { b.log.Warn("the bus has a problem", "err", err) },
 	}
 	var server *natsserver.Server
@@ -94,7 +93,7 @@ func (b *Link) open(cfg *config.Config) error {
 		if err != nil {
 			return err
 		}
-		connection.Seed, connection.Certificates, connection.Renew = seed, []string{certificate.SHA256()}, ""
+		connection.Seed, connection.Certificates = seed, []string{certificate.SHA256()}
 		c := natsserver.Config{Listen: cfg.Bus.Listen, Certificate: certificate, Hub: public}
 		if at := cfg.Bus.Cluster; at.Listen != "" {
 			c.Cluster = &natsserver.Cluster{Name: "earshot", Listen: at.Listen, Servers: at.Servers, Certificates: connection.Certificates}

@@ -89,7 +89,7 @@ func busServer(ctx context.Context, c bus.Config, at string) api.CheckResult {
 	ctx, cancel := context.WithTimeout(ctx, AnswerTimeout)
 	defer cancel()
 	f := api.CheckResult{Thing: "bus", Works: true, Text: at + " lets earshot in"}
-	conn, err := nats.Connect(ctx, nats.Config{Name: "earshot doctor", Servers: []string{at}, Seed: c.Seed, Renew: "correct bus.seed"})
+	conn, err := nats.Connect(ctx, nats.Config{Name: "earshot doctor", Servers: []string{at}, Seed: c.Seed})
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
 		f.Works, f.Text, f.Cure = false, fmt.Sprintf("%s has not answered within %v", at, AnswerTimeout), "start it, or correct bus.servers"
