@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"net"
-	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -62,19 +61,13 @@ func lets(c net.Conn) {
 func TestSatellites(t *testing.T) {
 	const local = "127.0.0.1:0"
 	silent, open := listener(t, "tcp", local, func(net.Conn) {}), "nats://"+listener(t, "tcp", local, lets)
-	runs := func(c *config.Config, state ...string) {
+	runs := func(c *config.Config) {
 		dir, err := os.MkdirTemp("", "es") // short, because the path of a socket is
 		if err != nil {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { os.RemoveAll(dir) })
-		c.Server.Socket = listener(t, "unix", filepath.Join(dir, "socket"), func(c net.Conn) {
-			for _, s := range state {
-				_, _ = http.ReadRequest(bufio.NewReader(c))
-				fmt.Fprintf(c, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", len(s), s)
-			}
-			c.Close()
-		})
+		c.Server.Socket = listener(t, "unix", filepath.Join(dir, "socket"), func(c net.Conn) { c.Close() })
 	}
 	free, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -91,10 +84,6 @@ func TestSatellites(t *testing.T) {
 		{"somebody else listens", func(c *config.Config) { c.Bus.Listen = silent }, []string{"✗ bus: listen tcp " + silent}},
 		{"nobody listens", func(c *config.Config) { c.Bus.Listen = nobody }, []string{"✓ bus: will listen"}},
 		{"it listens", func(c *config.Config) { c.Bus.Listen = silent; runs(c) }, []string{"✓ bus: listens"}},
-		{"another program listens", func(c *config.Config) {
-			c.Bus.Listen = silent
-			runs(c, `{"faults":[{"key":"bus","text":"the bus cannot listen"}]}`)
-		}, []string{"✗ bus: the bus cannot listen"}},
 		{"it does not listen", func(c *config.Config) { c.Bus.Listen = nobody; runs(c) }, []string{"✗ bus: the running earshot does not"}},
 		{"servers", func(c *config.Config) { c.Bus.Servers = []string{open, "nats://" + silent, nobody} }, []string{"✓ bus: " + open, "✗ bus: nats://" + silent, "✗ bus: "}},
 		{"a room is missing", func(c *config.Config) {
@@ -134,5 +123,33 @@ func TestSatellites(t *testing.T) {
 				t.Errorf("%d findings, want %d", len(got), len(tt.want))
 			}
 		})
+	}
+}
+
+// TestPortOfAnotherProgram: where another program has the port, and earshot runs, doctor says what earshot says of it.
+func TestPortOfAnotherProgram(t *testing.T) {
+	dir, err := os.MkdirTemp("", "es") // short, because the path of a socket is
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	cfg := config.Default()
+	cfg.Store.Directory = t.TempDir()
+	cfg.Bus.Listen = listener(t, "tcp", "127.0.0.1:0", func(net.Conn) {})
+	cfg.Server.Socket = listener(t, "unix", filepath.Join(dir, "socket"), func(c net.Conn) {
+		const state = `{"faults":[{"key":"bus","text":"the bus cannot listen"}]}`
+		_, _ = bufio.NewReader(c).ReadString('\n')
+		fmt.Fprintf(c, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", len(state), state)
+		c.Close()
+	})
+	got := Satellites(t.Context(), cfg)
+	for range 9 { // a busy machine may not answer in time
+		if len(got) > 0 && !got[0].Works {
+			break
+		}
+		got = Satellites(t.Context(), cfg)
+	}
+	if len(got) == 0 || got[0].Works || got[0].Text != "the bus cannot listen" || got[0].Cure == "" {
+		t.Errorf("%+v", got)
 	}
 }
