@@ -365,7 +365,7 @@ func (c *Client) ask(ctx context.Context) (w satellite.Welcome, err error) {
 		return w, errors.New("no earshot that has satellites is on the bus")
 	case err != nil:
 		if is, _ := c.bus.Connected(); !is {
-			err = errDisconnected
+			return w, errDisconnected // which says more than how a request fails then
 		}
 		return w, fmt.Errorf("asking the hub to join: %w", err)
 	case json.Unmarshal(answer, &w) != nil:
