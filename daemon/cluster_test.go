@@ -475,10 +475,15 @@ func TestCluster(t *testing.T) {
 		problem(a, "")
 		a.relay.cut()
 		problem(a, "cluster database")
+		began := time.Now()
+		if _, err := a.Backend().Drain(t.Context(), api.DrainRequest{Member: "b", Drains: true}); err == nil || !strings.Contains(err.Error(), "the database that the daemons share does not answer") || time.Since(began) > cluster.TTL+testkit.Patience {
+			t.Errorf("draining without the database: %v, after %v", err, time.Since(began))
+		}
 		a.relay.resume(t)
 		problem(a, "")
 		h.join("b")
 		problem(b, "cluster name")
+		problem(a, "cluster name")
 	})
 	t.Run("opened", func(t *testing.T) {
 		_, a, b := house(t)

@@ -36,8 +36,10 @@ func (d *Daemon) openSatellites() {
 	d.satellites = devices.NewSatellites(d.devices, c)
 }
 
-// InstallSatellites gives the daemon its satellites, if there is to be a bus, and reports the result.
-func (d *Daemon) InstallSatellites(ctx context.Context) []api.CheckResult {
+// InstallSatellites gives the daemon its satellites, if there is to be a bus, and reports the result. Without
+// voice they are told that none of them is let in.
+func (d *Daemon) InstallSatellites(ctx context.Context, voice bool) []api.CheckResult {
+	d.satellites.Silent = !voice
 	return d.show(d.sections.Install(ctx, &section.Section{Name: satellitesSection, Build: d.satellites.Build}))
 }
 

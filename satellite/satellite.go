@@ -61,8 +61,9 @@ func ConsoleSubject(id string) string { return Prefix(id) + subjectConsole }
 // Rights are what a satellite may publish and subscribe to on the bus, and the beginning of the
 // subjects to which answers to its requests come.
 type Rights struct {
-	Publish, Subscribe []string
-	Inbox              string
+	Publish   []string `json:"publish"`
+	Subscribe []string `json:"subscribe"`
+	Inbox     string   `json:"inbox"`
 }
 
 // RightsOf returns the rights of a satellite.
@@ -93,6 +94,9 @@ type Join struct {
 	Muted   bool   `json:"muted,omitempty"`  // somebody there has closed its microphone and its camera
 	Camera  bool   `json:"camera,omitempty"` // it has one that may be watched through
 	Keep    *Keep  `json:"keep,omitempty"`   // the receipt that it has; nil if it keeps none
+
+	// Process is a random name of the process that asks, by which two machines with one key are told apart.
+	Process string `json:"process,omitempty"`
 }
 
 // A Welcome is the hub's answer to a [Join].

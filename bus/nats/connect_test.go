@@ -80,6 +80,7 @@ func TestConnectErrors(t *testing.T) {
 		{"nobody at two", func(c *nats.Config) { c.Servers = []string{nobody, nobody} }, "nobody answers at " + nobody + ", " + nobody, nil},
 		{"another certificate", func(c *nats.Config) { c.Certificates = []string{strings.Repeat("ab", 32)} }, "is not the one that is expected", nil},
 		{"another key", func(c *nats.Config) { c.Seed = stranger }, "pair it again: earshot pair", bus.ErrRefused},
+		{"another key, and what is done about it", func(c *nats.Config) { c.Seed, c.Renew = stranger, "ask Ann" }, "the bus refuses it; ask Ann", bus.ErrRefused},
 		{"no key", func(c *nats.Config) { c.Seed = "" }, "pair it again: earshot pair", bus.ErrRefused},
 		{"a damaged key", func(c *nats.Config) { c.Seed = c.Seed[1:] }, "is not the seed of a user's nkey; pair this machine again", nil},
 		{"a web server", func(c *nats.Config) { c.Servers = []string{web} }, "what answers at " + web + " is not a NATS server", nil},

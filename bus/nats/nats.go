@@ -11,6 +11,7 @@
 package nats
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"crypto/tls"
@@ -65,6 +66,10 @@ type Config struct {
 	// a server speaks TLS from the first byte, as that of earshot does. If there are none, the
 	// system must trust the certificate.
 	Certificates []string
+
+	// Renew is what a person does about a key or a certificate that is not known (any more); by default, to pair
+	// this machine again.
+	Renew string
 
 	// Dropped receives how many messages were lost here, because somebody was slow or the connection
 	// went away.
@@ -186,11 +191,11 @@ func (c *Config) explain(err error) error {
 	var unknown *tls.CertificateVerificationError
 	switch {
 	case errors.Is(err, errCertificate):
-		return fmt.Errorf("the server at %s is not the one that is expected: %w; if it was set up anew, pair this machine again: earshot pair", where, errCertificate)
+		return fmt.Errorf("the server at %s is not the one that is expected: %w; if it was set up anew, %s", where, errCertificate, cmp.Or(c.Renew, "pair this machine again: earshot pair"))
 	case errors.As(err, &unknown):
 		return fmt.Errorf("the certificate of the server at %s is not trusted: %w; renew it, or have this machine trust who has issued it", where, unknown.Err)
 	case errors.Is(err, nats.ErrAuthorization), errors.Is(err, nats.ErrAuthRevoked):
-		cure := "pair it again: earshot pair"
+		cure := cmp.Or(c.Renew, "pair it again: earshot pair")
 		if public, _, err := c.key(); len(c.Certificates) == 0 && err == nil { // it is not a server of earshot
 			cure = "give it a user with the nkey " + public
 		}

@@ -86,7 +86,7 @@ func (c *card) start() (err error) {
 	if d, err := c.devices(); err != nil {
 		return serverGone(err)
 	} else if len(d.Inputs)+len(d.Outputs) == 0 {
-		return &sound.Fault{Absent: true, Text: "there is no sound device", Fix: "plug one in, or start earshot with --no-voice"}
+		return &sound.Fault{Absent: true, Text: "there is no sound device", Fix: "plug one in"}
 	}
 	return c.server.Send(sound.SayReady, nil)
 }

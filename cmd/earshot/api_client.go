@@ -23,7 +23,7 @@ type elsewhere struct {
 
 // reaching are the commands that ask an earshot, wherever it is. The others look at what
 // is on this machine.
-var reaching = []string{"agents", "chat", "cluster", "context", "cron", "history", "listen", "monitor", "mute", "pause", "reload", "resume", "say", "search", "see", "speakers", "status", "stop", "tasks", "think", "unmute", "who", "why"}
+var reaching = []string{"agents", "chat", "cluster", "context", "cron", "forget", "history", "listen", "memory", "monitor", "mute", "pause", "reload", "resume", "say", "search", "see", "speakers", "status", "stop", "tasks", "think", "unmute", "who", "why"}
 
 // fits reports why a command cannot be told to ask elsewhere.
 func (w elsewhere) fits(command string) error {
@@ -80,8 +80,13 @@ func (a *app) visitAway(i identityFlags, room earshot.RoomID) (*client.Client, a
 		c.Identity = i.Identity
 	}
 	s, err := state(a.ctx, c)
-	if errors.Is(err, client.ErrNotRunning) { // which would be of the one on this machine
-		err = &verdict{notRunning, fmt.Errorf("nothing listens at %s\n  → set server.listen where earshot runs, and check there: earshot status", a.API)}
+	return c, s, a.unreached(err)
+}
+
+// unreached returns err, or that nothing listens where an earshot was asked at a port.
+func (a *app) unreached(err error) error {
+	if a.API == "" || !errors.Is(err, client.ErrNotRunning) { // which would be of the one on this machine
+		return err
 	}
-	return c, s, err
+	return &verdict{notRunning, fmt.Errorf("nothing listens at %s\n  → set server.listen where earshot runs, and check there: earshot status", a.API)}
 }

@@ -46,7 +46,7 @@ func (c clusterStatus) Run(a *app) error {
 	}
 	s, err := client.Cluster(a.ctx)
 	if err != nil {
-		return err
+		return a.unreached(err)
 	}
 	if c.JSON {
 		return a.json(s)
@@ -103,7 +103,11 @@ func (c clusterDrain) Run(a *app) error {
 	began := time.Now()
 	s, err := client.Drain(a.ctx, api.DrainRequest{Member: c.Name, Drains: !c.Off})
 	if err != nil {
-		return err
+		is, problem := client.Cluster(a.ctx)
+		if problem == nil && !slices.ContainsFunc(is.Members, func(m api.ClusterMember) bool { return m.Name == c.Name }) {
+			return &verdict{notFound, err}
+		}
+		return a.unreached(err)
 	}
 	left, had := c.left(s), c.left(s)
 	for told := []string(nil); !c.Off && len(left) > 0; left = c.left(s) {

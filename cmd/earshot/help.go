@@ -51,5 +51,5 @@ func unknownIn(root *kong.Node, args []string, wrong error) error {
 	if near, ok := config.Nearest(word, names); ok {
 		return fmt.Errorf("%s; did you mean %q?", problem, strings.TrimSpace(t.Path+" "+near))
 	}
-	return errors.New(problem + "\n  → " + called + " see --help")
+	return errors.New(problem + "\n  → see: " + called + " --help")
 }

@@ -223,6 +223,9 @@ func TestSeveralMachinesPage(t *testing.T) {
 	if len(ran) < 3 {
 		t.Errorf("of the commands in the text it ran %v", ran)
 	}
+	if r := homes[1].earshot(nil, "cluster", "drain", "nobody"); r.code != notFound || !strings.Contains(r.err, "there are: attic, barn, cellar") {
+		t.Errorf("draining nobody: %+v", r)
+	}
 	said, err := os.ReadFile(far)
 	if _, since, was := strings.Cut(string(said), "connected, room Kitchen"); err != nil || !was || strings.Contains(since, "does not know the key") {
 		t.Errorf("the satellite was refused when the daemon began again: %v, %s", err, said)

@@ -28,7 +28,7 @@ type pairCommand struct {
 
 type pairAdd struct {
 	Name string `arg:"" help:"What to call it, such as kitchen."`
-	Room string `help:"The room that hears and speaks there; by default that of this machine." placeholder:"ROOM"`
+	Room string `help:"The room that it serves; the desk by default." placeholder:"ROOM"`
 	JSON bool   `help:"Print it as JSON."`
 }
 
@@ -40,6 +40,9 @@ func (c pairAdd) Run(a *app) error {
 	}
 	if !cfg.Bus.Enabled() {
 		return &verdict{misused, fmt.Errorf("satellites cannot reach this earshot, since bus.listen is not set\n  → write into %s:\n    bus:\n      listen: \":4223\"", cmp.Or(config.ShortPath(cfg.File), "the configuration"))}
+	}
+	if err := satellite.CheckID(c.Name); err != nil {
+		return &verdict{misused, err}
 	}
 	room, err := pairedRoom(cfg, c.Room)
 	if err != nil {
@@ -61,8 +64,11 @@ func (c pairAdd) Run(a *app) error {
 		code.Certificate = certificate.Sum()
 	}
 	made, seed, err := pairing.In(cfg.Store.Directory).Pair(c.Name, room.ID)
-	if err != nil {
+	if errors.Is(err, pairing.ErrTaken) {
 		return &verdict{misused, err}
+	}
+	if err != nil {
+		return err
 	}
 	code.Seed = seed
 	if c.JSON {

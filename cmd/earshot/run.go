@@ -124,9 +124,7 @@ func (r runCommand) Run(a *app) error {
 			senses = append(senses, d.InstallCameras(a.ctx)...)
 		}
 		senses = append(senses, d.InstallDiscord(a.ctx, !r.NoVoice)...)
-		if !r.NoVoice {
-			senses = append(senses, d.InstallSatellites(a.ctx)...)
-		}
+		senses = append(senses, d.InstallSatellites(a.ctx, !r.NoVoice)...)
 		a.open(d, looks, senses, r.unused(), port)
 		if first {
 			firststart.Forewarn(a.greeted(), d.Config())

@@ -268,6 +268,7 @@ type satelliteView struct {
 func (v *satelliteView) bus(c pairing.Code) nats.Config {
 	cfg := nats.Config{
 		Servers: c.Addresses, Seed: c.Seed, Inbox: satellite.RightsOf(c.ID).Inbox, Name: "satellite " + c.ID,
+		Renew: "pair it again: earshot satellite forget here, and earshot pair NAME on the other machine",
 		Problem: func(err error) {
 			text, cure := earshot.Explain(err)
 			v.notice(earshot.Notice{Text: text, Cure: cure})

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"earshot"
 	"earshot/bus"
 	"earshot/bus/nats/natstest"
 	"earshot/bus/natsserver"
@@ -163,6 +164,62 @@ func TestSatelliteWithoutTerminal(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+}
+
+// TestSatelliteWithoutVoice: a satellite of a hub that was started without voice is told so, although it was
+// paired since, and so are people at the hub.
+func TestSatelliteWithoutVoice(t *testing.T) {
+	t.Parallel()
+	h := newHome(t, "PATH="+helpertest.Build(t, helper.BusProgram), "EARSHOT_BUS_LISTEN="+freeAddress(t))
+	h.daemon("--no-voice")
+	code := h.earshot(nil, "pair", "kitchen").out
+	c := newHome(t).command("satellite")
+	said, err := os.Create(filepath.Join(t.TempDir(), "said"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer said.Close()
+	c.Stdin, c.Stdout = strings.NewReader(strings.TrimSpace(code)), said // without a line break
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		_ = c.Process.Kill()
+		testkit.Finish(t, soon, "its end", func() { _ = c.Wait() })
+	}()
+	testkit.Await(t, soon, "it is told why it is not let in", func() bool {
+		text, err := os.ReadFile(said.Name())
+		return err == nil && strings.Contains(string(text), "without --no-voice")
+	})
+	if s, err := h.client().State(t.Context()); err != nil || !slices.ContainsFunc(s.Faults, func(n earshot.Notice) bool {
+		return n.Absent && strings.Contains(n.Text, "1 satellite paired, and none")
+	}) {
+		t.Errorf("at the hub: %v, %v", s.Faults, err)
+	}
+}
+
+// TestSatelliteWithoutRoom: that the room of a satellite is missing is a fault, which is over when it is mended.
+func TestSatelliteWithoutRoom(t *testing.T) {
+	t.Parallel()
+	h := newHome(t, "PATH="+helpertest.Build(t, helper.BusProgram), "EARSHOT_BUS_LISTEN="+freeAddress(t))
+	h.write("config/earshot/config.yaml", "rooms:\n  - {id: attic, name: The Attic}\n")
+	if r := h.earshot(nil, "pair", "kitchen", "--room", "attic"); r.code != success {
+		t.Fatalf("%+v", r)
+	}
+	h.write("config/earshot/config.yaml", "rooms: []\n")
+	h.daemon()
+	faulty := func() bool {
+		s, err := h.client().State(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return slices.ContainsFunc(s.Faults, func(n earshot.Notice) bool { return strings.Contains(n.Text, "its room attic does not exist") })
+	}
+	testkit.Await(t, soon, "the fault is shown", faulty)
+	if r := h.earshot(nil, "pair", "remove", "kitchen"); r.code != success {
+		t.Errorf("%+v", r)
+	}
+	testkit.Await(t, soon, "it is over", func() bool { return !faulty() })
 }
 
 // TestSatelliteChat: at the machine of a satellite, people write and read in its room, by its code alone. They

@@ -64,7 +64,7 @@ func (a *app) write(use func(*store.Store) error) error {
 	var locked *store.ErrLocked
 	switch {
 	case errors.As(err, &locked) && cfg.Store.URL != "": // it may run elsewhere
-		return fmt.Errorf("the journal in %s is in use by an earshot on another machine\n  → run this on that machine; or first stop earshot on each", locked.Directory)
+		return fmt.Errorf("the journal in %s is in use by an earshot on another machine\n  → run this on that machine; or first stop earshot on each", cfg.Store.Place())
 	case locked != nil:
 		return fmt.Errorf("%w\n  → stop it first, with /exit or ^C where it runs", err)
 	case err != nil:

@@ -65,6 +65,8 @@ type SatelliteConfig struct {
 	Watch func(p pairing.Satellite, far *hub.Satellite, mode section.Mode, report func(earshot.Notice)) section.Part
 	Kept  func(ids []string)
 
+	Silent bool // nothing is heard or spoken in this run: whoever asks to join is told so
+
 	Changed func() // is called when somebody is paired or removed
 }
 
@@ -147,6 +149,8 @@ func (s *Satellites) Build(context.Context) section.Build {
 		is.Findings = append(is.Findings, buslink.Fault("satellites", err))
 	case n == 0:
 		is.Findings = append(is.Findings, api.CheckResult{Thing: "satellites", Works: true, Text: "none is paired"})
+	case s.Silent:
+		is.Findings = append(is.Findings, api.CheckResult{Thing: "satellites", Absent: true, Text: english.Count(n, "satellite") + " paired, and none hears or speaks in this run (--no-voice)"})
 	default:
 		is.Findings = append(is.Findings, api.CheckResult{Thing: "satellites", Works: true, Text: english.Count(n, "satellite") + " paired"})
 		is.Parts = append(is.Parts, s.speech...)
@@ -273,7 +277,7 @@ func (s *Satellites) paired(cfg *config.Config, p pairing.Satellite) *pairedSate
 			}
 		},
 	})
-	if exists {
+	if exists && !s.Silent {
 		one.parts = s.parts(cfg, one, there)
 	}
 	return one
@@ -297,7 +301,10 @@ func (s *Satellites) welcome(p pairing.Satellite) (w satellite.Welcome) {
 		w.Fence = fence
 	}
 	if !exists {
-		return satellite.Welcome{Problem: fmt.Sprintf("its room %s does not exist at the hub", p.Room), Cure: "pair it again, on the machine of the hub: earshot pair NAME --room ROOM"}
+		return satellite.Welcome{Problem: fmt.Sprintf("its room %s does not exist at the hub", p.Room), Cure: "write that room into the hub's configuration, or pair this machine again for another room"}
+	}
+	if s.Silent {
+		return satellite.Welcome{Problem: "the hub was started without voice", Cure: "start it there without --no-voice"}
 	}
 	w.Room, w.Names = r.Name, r.Agents
 	return w

@@ -3,6 +3,7 @@ package membership
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -22,7 +23,7 @@ const aloneAfter = 15 * time.Second
 var (
 	databaseAway = earshot.Notice{Key: "cluster database", Text: "the database that the daemons share does not answer, so no room can be here", Cure: "start PostgreSQL, or mend the way to it (store.url)"}
 	busAway      = earshot.Notice{Key: "cluster bus", Text: "the bus passes nothing on, so other daemons and satellites are not heard of", Cure: "look at its servers (bus.listen, bus.cluster, bus.servers), and at the network"}
-	sameName     = earshot.Notice{Key: "cluster name", Text: "another daemon has the same cluster.name", Cure: "give each daemon a name of its own, and start it again"}
+	sameName     = earshot.Notice{Key: "cluster name", Text: "two daemons have the same cluster.name", Cure: "give each daemon a name of its own, and start it again"}
 	wrongClock   = earshot.Notice{Key: "cluster clock", Text: "the clock of this machine is more than a minute away from that of the database", Cure: "set the one that is wrong, such as with: timedatectl set-ntp true"}
 	aloneNow     = earshot.Notice{Key: "cluster members", Text: "no other daemon is heard of: if this one fails, nobody takes its rooms", Cure: "start another; if it runs, both need the same store.url and one bus"}
 )
@@ -36,7 +37,7 @@ func (m *Membership) watch(ctx context.Context) {
 			company = time.Now()
 		}
 		now := make(map[string]earshot.Notice)
-		for n, has := range map[earshot.Notice]bool{databaseAway: !is.Database, busAway: !is.Bus, sameName: is.SameName, wrongClock: m.Leases.Ahead().Abs() > time.Minute, aloneNow: time.Since(company) >= aloneAfter} {
+		for n, has := range map[earshot.Notice]bool{databaseAway: !is.Database, busAway: !is.Bus, sameName: is.SameName || m.namesake(), wrongClock: m.Leases.Ahead().Abs() > time.Minute, aloneNow: time.Since(company) >= aloneAfter} {
 			if has {
 				now[n.Key] = n
 			}
@@ -64,6 +65,21 @@ func (m *Membership) watch(ctx context.Context) {
 			}
 		}
 	}
+}
+
+// namesake reports whether two members have one name, longer than an earlier process of one of them is remembered.
+func (m *Membership) namesake() bool {
+	names := make(map[string]bool)
+	for _, b := range m.Members() {
+		if b.Age < int(2*cluster.TTL/time.Second) {
+			continue
+		}
+		if names[b.Name()] {
+			return true
+		}
+		names[b.Name()] = true
+	}
+	return false
 }
 
 // A failedRoom is a room that cannot begin here, which is tried again every few seconds.
@@ -135,7 +151,12 @@ func (m *Membership) Drain(ctx context.Context, r api.DrainRequest) (api.Cluster
 	if !slices.Contains(names, r.Member) {
 		return s, fmt.Errorf("no daemon is called %q; there are: %s", r.Member, strings.Join(names, ", "))
 	}
+	ctx, stop := context.WithTimeout(ctx, cluster.TTL) // a database that is away is waited for otherwise
+	defer stop()
 	if err := m.Leases.SetDrain(ctx, r.Member, r.Drains); err != nil {
+		if ctx.Err() != nil {
+			err = errors.New("the database that the daemons share does not answer, so nothing was changed; " + databaseAway.Cure)
+		}
 		return s, err
 	}
 	m.Log.Info("a daemon drains, or no longer", "member", r.Member, "drains", r.Drains)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 	"slices"
 
 	"earshot/internal/atomicfile"
@@ -120,6 +121,9 @@ func (l List[T]) Change(to func([]T) ([]T, error)) error {
 
 // Remove removes the entry with a name, or returns none.
 func (l List[T]) Remove(name string, none error) error {
+	if _, err := os.Lstat(l.Path); errors.Is(err, fs.ErrNotExist) {
+		return none // and perhaps no directory, in which to lock it
+	}
 	return l.Change(func(all []T) ([]T, error) {
 		rest := slices.DeleteFunc(all, func(e T) bool { return l.Keys(e)[0] == name })
 		if len(rest) == len(all) {

@@ -42,6 +42,8 @@ func readKeys(ctx context.Context, f *os.File, raw bool) (string, error) {
 	for {
 		b, err := next()
 		switch {
+		case err != nil && ctx.Err() == nil && !raw && len(line) > 0: // a file that does not end with a line break
+			return string(line), nil
 		case err != nil:
 			return "", err
 		case b == '\n' || b == '\r':

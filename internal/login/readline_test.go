@@ -3,6 +3,7 @@ package login_test
 import (
 	"context"
 	"errors"
+	"os"
 	"sync"
 	"testing"
 
@@ -52,5 +53,24 @@ func TestKeyThatIsGone(t *testing.T) {
 		testkit.Finish(t, testkit.Patience, "the end of both readers", readers.Wait)
 		user.Close()
 		tty.Close()
+	}
+}
+
+// TestLine: a line of a file is read whole, also the last one without a line break; at the end there is none.
+func TestLine(t *testing.T) {
+	for text, want := range map[string]string{"": "", "a\nb": "a", "\n": "", "all of it": "all of it"} {
+		r, w, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.WriteString(text); err != nil {
+			t.Fatal(err)
+		}
+		w.Close()
+		got, err := login.ReadLine(t.Context(), r)
+		r.Close()
+		if got != want || errors.Is(err, login.ErrLeft) != (text == "") {
+			t.Errorf("of %q it reads %q, %v", text, got, err)
+		}
 	}
 }

@@ -53,7 +53,8 @@ func listens(ctx context.Context, cfg *config.Config) api.CheckResult {
 	f, at := api.CheckResult{Thing: "bus"}, cfg.Bus.Listen
 	asking, cancel := context.WithTimeout(ctx, AnswerTimeout)
 	defer cancel()
-	if _, err := (&client.Client{Socket: cfg.Server.Path()}).State(asking); errors.Is(err, client.ErrNotRunning) {
+	s, err := (&client.Client{Socket: cfg.Server.Path()}).State(asking)
+	if errors.Is(err, client.ErrNotRunning) {
 		l, err := new(net.ListenConfig).Listen(ctx, "tcp", at)
 		if err != nil {
 			f.Text, f.Cure = err.Error(), "stop what listens there, or correct bus.listen"
@@ -62,6 +63,12 @@ func listens(ctx context.Context, cfg *config.Config) api.CheckResult {
 		l.Close()
 		f.Works, f.Text = true, "will listen at "+at+" when earshot runs"
 		return f
+	}
+	for _, n := range s.Faults { // another program may listen there
+		if n.Key == "bus" {
+			f.Text, f.Cure = n.Text, cmp.Or(n.Cure, "look into the log of the running earshot")
+			return f
+		}
 	}
 	host, port, _ := net.SplitHostPort(at) // which Validate has checked
 	if ip := net.ParseIP(host); ip.IsUnspecified() {

@@ -127,3 +127,31 @@ func TestSatellites(t *testing.T) {
 		})
 	}
 }
+
+// TestPortOfAnotherProgram: where another program has the port, and earshot runs, doctor says what earshot says of it.
+func TestPortOfAnotherProgram(t *testing.T) {
+	dir, err := os.MkdirTemp("", "es") // short, because the path of a socket is
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	cfg := config.Default()
+	cfg.Store.Directory = t.TempDir()
+	cfg.Bus.Listen = listener(t, "tcp", "127.0.0.1:0", func(net.Conn) {})
+	cfg.Server.Socket = listener(t, "unix", filepath.Join(dir, "socket"), func(c net.Conn) {
+		const state = `{"faults":[{"key":"bus","text":"the bus cannot listen"}]}`
+		_, _ = bufio.NewReader(c).ReadString('\n')
+		fmt.Fprintf(c, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", len(state), state)
+		c.Close()
+	})
+	got := Satellites(t.Context(), cfg)
+	for range 9 { // a busy machine may not answer in time
+		if len(got) > 0 && !got[0].Works {
+			break
+		}
+		got = Satellites(t.Context(), cfg)
+	}
+	if len(got) == 0 || got[0].Works || got[0].Text != "the bus cannot listen" || got[0].Cure == "" {
+		t.Errorf("%+v", got)
+	}
+}

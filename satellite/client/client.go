@@ -15,6 +15,7 @@ package client
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -124,6 +125,7 @@ type Client struct {
 	wanted  chan struct{} // closed when the hub first opens the microphone
 	want    func()        // closes it
 	old     atomic.Int64  // messages of other sessions
+	process string        // a random name of it
 	bus     bus.Bus       // of the goroutine that joins; nil until it is connected
 
 	mu      sync.Mutex
@@ -154,7 +156,7 @@ type Client struct {
 
 // New returns a satellite that does nothing until it runs.
 func New(cfg Config) *Client {
-	c := &Client{cfg: cfg, muted: cfg.Muted, encoder: newEncoder(cfg.Media), wanted: make(chan struct{}), missing: make(map[string]bool)}
+	c := &Client{process: rand.Text(), cfg: cfg, muted: cfg.Muted, encoder: newEncoder(cfg.Media), wanted: make(chan struct{}), missing: make(map[string]bool)}
 	c.want = sync.OnceFunc(func() { close(c.wanted) })
 	none := make(chan struct{})
 	close(none)
@@ -346,7 +348,7 @@ func (c *Client) ask(ctx context.Context) (w satellite.Welcome, err error) {
 	ctx, stop := context.WithTimeoutCause(ctx, joining, errSilent)
 	defer stop()
 	c.mu.Lock()
-	request, err := json.Marshal(satellite.Join{Version: satellite.Version, Build: c.cfg.Build, Muted: c.muted, Camera: c.cfg.Camera != nil, Keep: &c.kept})
+	request, err := json.Marshal(satellite.Join{Version: satellite.Version, Build: c.cfg.Build, Muted: c.muted, Camera: c.cfg.Camera != nil, Keep: &c.kept, Process: c.process})
 	c.mu.Unlock()
 	if err != nil {
 		return w, err
@@ -362,6 +364,9 @@ func (c *Client) ask(ctx context.Context) (w satellite.Welcome, err error) {
 	case errors.Is(err, bus.ErrNobody):
 		return w, errors.New("no earshot that has satellites is on the bus")
 	case err != nil:
+		if is, _ := c.bus.Connected(); !is {
+			return w, errDisconnected // which says more than how a request fails then
+		}
 		return w, fmt.Errorf("asking the hub to join: %w", err)
 	case json.Unmarshal(answer, &w) != nil:
 		return w, errors.New("the answer of the hub cannot be read; update earshot on both machines")

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -545,6 +546,43 @@ func TestRefused(t *testing.T) {
 		stop()
 		if len(got) != 3 || !strings.Contains(got[1].Why, "is on the bus") || !strings.Contains(got[2].Why, "not paired; pair it") {
 			t.Errorf("%+v", got)
+		}
+	})
+}
+
+// A leaving bus goes away when somebody asks for something.
+type leaving struct {
+	bus.Bus
+	gone atomic.Bool
+}
+
+func (l *leaving) Request(context.Context, string, []byte) ([]byte, error) {
+	l.gone.Store(true)
+	return nil, bus.ErrFull
+}
+
+func (l *leaving) Connected() (bool, <-chan struct{}) {
+	is, changed := l.Bus.Connected()
+	return is && !l.gone.Load(), changed
+}
+
+// TestGoneWhileAsking: a bus that goes away before the hub has answered is a lost connection.
+func TestGoneWhileAsking(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var is client.Status
+		c := client.New(client.Config{
+			ID: "kitchen", Connect: func(context.Context) (bus.Bus, error) { return &leaving{Bus: new(bus.Local)}, nil },
+			Sound: helpertest.Dialer(sound.Helper, new(card).work), Media: helpertest.Dialer("media", encode),
+			Notice: func(earshot.Notice) {}, Changed: func(s client.Status) { is = s },
+		})
+		ctx, cancel := context.WithCancel(t.Context())
+		var running sync.WaitGroup
+		running.Go(func() { c.Run(ctx) })
+		time.Sleep(time.Minute)
+		cancel()
+		testkit.Finish(t, testkit.Patience, "the satellite ends", running.Wait)
+		if is.Connected || is.Why != "the connection was lost" {
+			t.Errorf("%+v", is)
 		}
 	})
 }

@@ -55,6 +55,8 @@ type far struct {
 	t     *testing.T
 	ahead time.Duration // of its clock
 
+	process string // its name
+
 	hushes bool // it says every second that it is quiet
 
 	mute bool                        // it never answers a question for the time
@@ -255,7 +257,7 @@ func (h *house) ask(id string, j any) satellite.Welcome {
 // join has a satellite join and waits until its microphone is open, unless it does not let that happen.
 func (h *house) join(f *far) (f2 *far, leave func()) {
 	h.t.Helper()
-	w := h.ask("kitchen", satellite.Join{Version: satellite.Version, Build: "test"})
+	w := h.ask("kitchen", satellite.Join{Version: satellite.Version, Build: "test", Process: f.process})
 	if err := w.Err(); err != nil {
 		h.t.Fatal(err)
 	}

@@ -105,6 +105,10 @@ func (h *Hub) join(m bus.Message) {
 	case in.Version != satellite.Version:
 		answer(m.Respond, satellite.Welcome{Problem: "the hub has another version of satellites", Cure: "update earshot on both machines"})
 	default:
+		if w := s.cfg.Welcome(); w.Problem != "" { // also where its sessions are not run
+			answer(m.Respond, w)
+			return
+		}
 		s.offer(request{in, m.Respond, time.Now()})
 	}
 }

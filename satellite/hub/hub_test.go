@@ -142,6 +142,7 @@ func TestKept(t *testing.T) {
 func TestRefused(t *testing.T) {
 	live(t, func(t *testing.T, h *house) {
 		attic := h.hub.Add(hub.SatelliteConfig{ID: "attic", Welcome: func() satellite.Welcome { return satellite.Welcome{Problem: "its room is gone"} }, Tell: func(string) {}})
+		h.hub.Add(hub.SatelliteConfig{ID: "loft", Welcome: func() satellite.Welcome { return satellite.Welcome{Problem: "no room ever"} }, Tell: func(string) {}}) // and never runs
 		ctx, stop := context.WithCancel(t.Context())
 		done := make(chan error, 1)
 		go func() { done <- attic.Run(ctx) }()
@@ -156,6 +157,7 @@ func TestRefused(t *testing.T) {
 			{"kitchen", "hello", "cannot be read"},
 			{"kitchen", strings.Repeat("x", 5000), "cannot be read"},
 			{"attic", satellite.Join{Version: satellite.Version}, "its room is gone"},
+			{"loft", satellite.Join{Version: satellite.Version}, "no room ever"},
 		} {
 			if w := h.ask(tt.id, tt.in); w.Session != 0 || w.Err() == nil || !strings.Contains(w.Err().Error(), tt.want) {
 				t.Errorf("%s with %.20v: %+v, want %q", tt.id, tt.in, w, tt.want)
@@ -168,6 +170,48 @@ func TestRefused(t *testing.T) {
 		if h.sat.State() != (hub.State{}) {
 			t.Errorf("%+v", h.sat.State())
 		}
+	})
+}
+
+// TestTwoMachines: of two machines that are one satellite, as a copied disk makes them, one has it and the
+// other is told why not; and so are people, once. A program that was started anew is not taken for another
+// machine.
+func TestTwoMachines(t *testing.T) {
+	live(t, func(t *testing.T, h *house) {
+		next := func(process string) func() {
+			t.Helper()
+			_, leave := h.join(&far{process: process})
+			return leave
+		}
+		defer next("first")()
+		defer next("second")() // the first was started anew, for all that is known
+		leave := next("third")
+		defer next("fourth")()
+		leave()
+		if told := h.tells(); len(told) > 0 {
+			t.Errorf("people were told %q", told)
+		}
+		for range 3 {
+			if err := h.ask("kitchen", satellite.Join{Version: satellite.Version, Process: "third"}).Err(); err == nil || !strings.Contains(err.Error(), "has the same code") || !strings.Contains(err.Error(), "earshot pair ANOTHER-NAME") {
+				t.Errorf("the other machine is told %v", err)
+			}
+		}
+		if told := h.tells(); len(told) != 1 || !strings.Contains(told[0], "runs twice") {
+			t.Errorf("people were told %q", told)
+		}
+		if !h.sat.State().Connected {
+			t.Error("the newer one was disconnected")
+		}
+	})
+	live(t, func(t *testing.T, h *house) {
+		_, first := h.join(&far{process: "first"})
+		_, second := h.join(&far{process: "second"})
+		first()
+		second()
+		testkit.Receive(t, testkit.Patience, "the end of the first", h.dies)
+		testkit.Receive(t, testkit.Patience, "the end of the second", h.dies)
+		_, first = h.join(&far{process: "first"}) // nobody else has it
+		first()
 	})
 }
 

@@ -52,6 +52,9 @@ type Satellite struct {
 	camera  mailbox.Notifier // of what CameraMode returns
 	taken   clockReading     // of the last packet that was taken, in any session
 	kept    *satellite.Keep  // that it joined with; nil if it keeps none
+
+	process, replaced string // that asked last, and whose session it ended
+	two               bool   // of it run, and people were told
 }
 
 // A request is one to join.
@@ -129,9 +132,29 @@ func (s *Satellite) Run(ctx context.Context) error {
 	return err
 }
 
-// offer takes a request to join. One that waits is outdated, and so is the session that runs.
+// offer takes a request to join. One that waits is outdated, and so is the session that runs; unless that has
+// taken the place of the process that now asks again, so that two machines would do so by turns.
 func (s *Satellite) offer(r request) {
-	old := s.current() // before r is offered, or it might be the session of r
+	s.mu.Lock()
+	old := s.link // before r is offered, or it might be the session of r
+	two := old != nil && r.Process != "" && r.Process == s.replaced
+	news := two && !s.two
+	switch {
+	case two:
+		s.two = true
+	case old == nil:
+		s.process, s.replaced, s.two = r.Process, "", false
+	case r.Process != s.process:
+		s.process, s.replaced, s.two = r.Process, s.process, false
+	}
+	s.mu.Unlock()
+	if news {
+		s.say("The satellite %s runs twice by the same code, and only the newer one is connected. End one, or pair one of the two machines by another name.", s.cfg.ID)
+	}
+	if two {
+		answer(r.respond, satellite.Welcome{Problem: "another earshot satellite has the same code, and is connected", Cure: "end one of the two; of two machines, pair one anew: earshot satellite forget there, and earshot pair ANOTHER-NAME on the hub"})
+		return
+	}
 	select {
 	case <-s.joins:
 	default:
@@ -160,11 +183,7 @@ func (s *Satellite) await(ctx context.Context) (request, satellite.Welcome, bool
 			if time.Since(r.came) > outdated || !s.hub.connected(ctx, r.came.Add(outdated)) {
 				continue
 			}
-			w := s.cfg.Welcome()
-			switch {
-			case w.Problem != "":
-				answer(r.respond, w)
-			case w.Room != "":
+			if w := s.cfg.Welcome(); w.Room != "" { // or it asks again, and is told
 				return r, w, true
 			}
 		case <-ctx.Done():

@@ -78,6 +78,13 @@ func TestMost(t *testing.T) {
 	}
 }
 
+// TestRemoveNothing: where nothing was ever paired there is nothing to remove, and no folder for it.
+func TestRemoveNothing(t *testing.T) {
+	if err := pairing.In(filepath.Join(t.TempDir(), "none")).Remove("kitchen"); !errors.Is(err, pairing.ErrNone) {
+		t.Error(err)
+	}
+}
+
 // TestDamaged: if the file is damaged in any way, or others could have written it, every call says
 // what to do, and nobody is let in.
 func TestDamaged(t *testing.T) {
