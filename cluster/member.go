@@ -72,6 +72,7 @@ type Member struct {
 	view    View // of the others
 	number  uint64
 	renewed time.Time            // when the database last answered
+	late    time.Time            // when it last did not in time
 	echoed  time.Time            // when what this member says last came back
 	twin    time.Time            // when another member with its name was last heard of
 	drains  []string             // the names of members that are to drain
@@ -199,6 +200,7 @@ func (m *Member) own(status Status, now time.Time) Heartbeat {
 		b.Age = int(now.Sub(m.began) / time.Second)
 	}
 	b.Drains = status.Drains || slices.Contains(m.drains, b.Name()) || now.Sub(m.renewed) >= TTL // it could hold no lease
+	b.Late = !m.late.IsZero() && now.Sub(m.late) < Stay
 	for room, s := range m.serving {
 		b.Rooms[room] = Tenure{s.lease.Fence, int(now.Sub(s.lease.since) / time.Second)}
 	}
@@ -240,6 +242,11 @@ func (m *Member) renew(ctx context.Context) {
 			m.mu.Unlock()
 		}
 		cancel()
+		if err != nil {
+			m.mu.Lock()
+			m.late = now
+			m.mu.Unlock()
+		}
 		switch was := m.away.Swap(err != nil); {
 		case err != nil && !was && ctx.Err() == nil:
 			m.Log.Warn("the database does not answer, without which no room can be had", "err", err)

@@ -487,6 +487,32 @@ func TestTakeOver(t *testing.T) {
 	}
 }
 
+// TestLate: a member that the database did not answer in time gets no rooms for half a minute, as long as there
+// is another.
+func TestLate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHouse(t, 1, 5*time.Millisecond, 1)
+		a, b, c := h.join("a"), h.join("b"), h.join("c")
+		h.settled()
+		a.link.cut.Store(true)
+		time.Sleep(2 * cluster.TTL)
+		a.link.cut.Store(false)
+		time.Sleep(2 * cluster.Every)
+		b.stop() // whose rooms a would get, which has none
+		time.Sleep(2 * cluster.TTL)
+		for room, owners := range h.owners() {
+			if !slices.Equal(owners, []string{c.id}) {
+				t.Errorf("%s is at %v, want %s", room, owners, c.id)
+			}
+		}
+		time.Sleep(2 * cluster.Stay)
+		if n := len(a.member.Leases.Held()); n == 0 {
+			t.Error("it still gets no rooms long after the database has answered again")
+		}
+		h.end()
+	})
+}
+
 // TestHandovers: a member that has many rooms to give away does not have all of them pause at once.
 func TestHandovers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -21,8 +21,8 @@ type Move struct {
 }
 
 // Place says which rooms should change hands, in their order. It is the same for all who see the same
-// members. A room goes where most of its senses are, or else to who has the fewest rooms, of these to
-// who has the least load. It stays where it is if that is as good: a room without senses moves only
+// members. A room goes where most of its senses are, or else to who gets on with the database, of these to who
+// has the fewest rooms, and of these to who has the least load. It stays where it is if that is as good: a room without senses moves only
 // from a member that has at least two more than another.
 func Place(members []Heartbeat, rooms []string) []Move {
 	p := placement{owner: make(map[string]string), target: make(map[string]string), count: make(map[string]int)}
@@ -79,6 +79,14 @@ type placement struct {
 	count  map[string]int    // of the rooms of each member then
 }
 
+// strain returns the load, as far as it keeps rooms away. To be late with the database is more than any load.
+func (b Heartbeat) strain() float64 {
+	if b.Late {
+		return 2
+	}
+	return max(b.Load, full)
+}
+
 func (p *placement) put(room, id string) {
 	if old, is := p.target[room]; is {
 		p.count[old]--
@@ -90,7 +98,7 @@ func (p *placement) put(room, id string) {
 // best returns the member that should have a room that nobody has.
 func (p *placement) best(room string) Heartbeat {
 	return slices.MinFunc(p.fit, func(a, b Heartbeat) int {
-		return cmp.Or(cmp.Compare(b.Senses[room], a.Senses[room]), cmp.Compare(max(a.Load, full), max(b.Load, full)),
+		return cmp.Or(cmp.Compare(b.Senses[room], a.Senses[room]), cmp.Compare(a.strain(), b.strain()),
 			cmp.Compare(p.count[a.ID], p.count[b.ID]), cmp.Compare(int(a.Load*10), int(b.Load*10)), cmp.Compare(a.ID, b.ID))
 	})
 }
@@ -104,7 +112,7 @@ func (p *placement) balance(loose []string) {
 	for len(of) > 0 {
 		from := slices.MaxFunc(slices.Sorted(maps.Keys(of)), func(a, b string) int { return cmp.Compare(p.count[a], p.count[b]) })
 		to := p.best("")
-		if to.Load > full || p.count[from] < p.count[to.ID]+2 {
+		if to.strain() > full || p.count[from] < p.count[to.ID]+2 {
 			return
 		}
 		last := len(of[from]) - 1

@@ -32,6 +32,7 @@ type Heartbeat struct {
 	Age    int               `json:"age"`              // seconds since it began
 	Load   float64           `json:"load"`             // 0 means idle, 1 that it can take no more
 	Drains bool              `json:"drains,omitempty"` // it takes no rooms, and gives away what it has
+	Late   bool              `json:"late,omitempty"`   // the database has not always answered it in time of late
 	Senses map[string]int    `json:"senses,omitempty"` // how many of a room's senses and outlets are at this member
 	Rooms  map[string]Tenure `json:"rooms,omitempty"`  // whose leases it has
 }
