@@ -122,7 +122,7 @@ func (h *Hub) Add(cfg SatelliteConfig) *Satellite {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.speaker++
-	s := &Satellite{cfg: cfg, hub: h, speaker: h.speaker, changed: make(chan struct{}), joins: make(chan request, 1)}
+	s := &Satellite{cfg: cfg, hub: h, speaker: h.speaker, joins: make(chan request, 1)}
 	s.Card = sound.New(func() (helper.Link, error) { return newLink(s), nil }, h.cfg.Log.With("satellite", cfg.ID))
 	h.all[cfg.ID] = s
 	return s
