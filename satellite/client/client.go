@@ -112,8 +112,9 @@ const (
 	// joining is how long the hub may take to answer who joins.
 	joining = 5 * time.Second
 
-	// askAgain is how often the request is repeated meanwhile: of several daemons the one that has the
-	// room answers, and it may be about to change.
+	// askAgain is after how long the request is repeated meanwhile: of several daemons the one that has the
+	// room answers, and it may be about to change. It is doubled after each session that was not to be had, since
+	// an answer may take longer on its way.
 	askAgain = 500 * time.Millisecond
 )
 
@@ -124,7 +125,10 @@ type Client struct {
 	wanted  chan struct{} // closed when the hub first opens the microphone
 	want    func()        // closes it
 	old     atomic.Int64  // messages of other sessions
-	bus     bus.Bus       // of the goroutine that joins; nil until it is connected
+
+	// The following belong to the goroutine that joins.
+	bus   bus.Bus       // nil until it is connected
+	again time.Duration // after which it asks again
 
 	mu      sync.Mutex
 	status  Status
@@ -154,7 +158,7 @@ type Client struct {
 
 // New returns a satellite that does nothing until it runs.
 func New(cfg Config) *Client {
-	c := &Client{cfg: cfg, muted: cfg.Muted, encoder: newEncoder(cfg.Media), wanted: make(chan struct{}), missing: make(map[string]bool)}
+	c := &Client{cfg: cfg, muted: cfg.Muted, encoder: newEncoder(cfg.Media), wanted: make(chan struct{}), missing: make(map[string]bool), again: askAgain}
 	c.want = sync.OnceFunc(func() { close(c.wanted) })
 	none := make(chan struct{})
 	close(none)
@@ -353,10 +357,16 @@ func (c *Client) ask(ctx context.Context) (w satellite.Welcome, err error) {
 	}
 	var answer []byte
 	for again := true; again; {
-		bounded, stop := context.WithTimeout(ctx, askAgain)
+		bounded, stop := context.WithTimeout(ctx, c.again)
 		answer, err = c.bus.Request(bounded, satellite.JoinSubject(c.cfg.ID), request)
 		again = err != nil && bounded.Err() != nil && ctx.Err() == nil
 		stop()
+	}
+	switch {
+	case errors.Is(err, errSilent):
+		c.again = min(2*c.again, joining)
+	case err == nil:
+		c.again = askAgain
 	}
 	switch {
 	case errors.Is(err, bus.ErrNobody):
