@@ -80,6 +80,9 @@ type Config struct {
 	Problem func(error)
 }
 
+// ErrKey is the error of a server that does not know the key of whoever connects. It is a [bus.ErrRefused].
+var ErrKey = fmt.Errorf("without it, %w", bus.ErrRefused)
+
 // errCertificate is the error of a server with a certificate that was not expected.
 var errCertificate = errors.New("it has another certificate than this machine was told")
 
@@ -218,7 +221,7 @@ func (c *Config) explain(err error) error {
 	case errors.As(err, &unknown):
 		return fmt.Errorf("the certificate of the server at %s is not trusted: %w", where, unknown.Err)
 	case errors.Is(err, nats.ErrAuthorization), errors.Is(err, nats.ErrAuthRevoked):
-		return fmt.Errorf("the server at %s does not know the key of this machine, or no longer: %w; pair it again: earshot pair", where, bus.ErrRefused)
+		return fmt.Errorf("the server at %s does not know the key of this machine, or no longer: %w; pair it again: earshot pair", where, ErrKey)
 	case errors.Is(err, nats.ErrSecureConnWanted):
 		return fmt.Errorf("the server at %s has no TLS, without which nothing is sent to it", where)
 	case errors.Is(err, nats.ErrNkeysNotSupported):

@@ -295,7 +295,7 @@ func (s *Satellites) welcome(p pairing.Satellite) (w satellite.Welcome) {
 		w.Fence = fence
 	}
 	if !exists {
-		return satellite.Welcome{Problem: fmt.Sprintf("its room %s does not exist at the hub", p.Room), Cure: "pair it again, on the machine of the hub: earshot pair NAME --room ROOM"}
+		return satellite.Welcome{Problem: fmt.Sprintf("its room %s does not exist at the hub", p.Room), Cure: "write the room into the configuration of the hub; or, there, earshot pair remove " + p.ID + ", and pair it again"}
 	}
 	w.Room, w.Names = r.Name, r.Agents
 	return w

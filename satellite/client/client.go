@@ -145,6 +145,7 @@ type Client struct {
 	playing uint32            // the number of the last speech
 	unwatch func()            // closes the camera
 	closed  <-chan struct{}   // closed when the camera is
+	away    error             // why the bus is away, if somebody knows
 	watched int               // cameras that are open; one is, at most
 	kept    satellite.Keep    // of what was played, for the next hub
 	box     outbox
@@ -213,6 +214,15 @@ func (c *Client) Muted() bool {
 	return c.muted
 }
 
+// Away tells the client why the bus is away, which people see until it is there again.
+func (c *Client) Away(why error) {
+	c.change(func() {
+		if c.away = why; !c.status.Connected {
+			c.status.Why, c.status.Cure = earshot.Explain(why)
+		}
+	})
+}
+
 // Dropped returns how many packets were dropped, since the hub was away for too long.
 func (c *Client) Dropped() int {
 	c.mu.Lock()
@@ -265,6 +275,9 @@ func (c *Client) join(ctx context.Context) error {
 		c.change(func() {
 			if c.status.Connected {
 				c.status = Status{Since: time.Now()}
+			}
+			if c.away != nil && errors.Is(err, errDisconnected) {
+				err = c.away
 			}
 			c.status.Why, c.status.Cure = earshot.Explain(err)
 		})

@@ -99,7 +99,7 @@ func (h *Hub) join(m bus.Message) {
 	switch {
 	case s == nil && h.cfg.Shared: // it is another's
 	case s == nil:
-		answer(m.Respond, satellite.Welcome{Problem: "this satellite is not paired, or was removed", Cure: "on the machine of the hub: earshot pair NAME"})
+		answer(m.Respond, satellite.Welcome{Problem: "this satellite is not paired, or was removed", Cure: satellite.PairAgain(id)})
 	case len(m.Data) > maxJoin || json.Unmarshal(m.Data, &in) != nil:
 		answer(m.Respond, satellite.Welcome{Problem: "the request to join cannot be read", Cure: "update earshot on both machines"})
 	case in.Version != satellite.Version:
