@@ -12,6 +12,7 @@ import (
 	"earshot/internal/sound"
 	"earshot/internal/supervise"
 	"earshot/participants"
+	"earshot/satellite"
 	"earshot/satellite/hub"
 	"earshot/satellite/pairing"
 	"earshot/server"
@@ -94,7 +95,7 @@ func (d *Daemon) identifyAtSatellite(account earshot.Handle, c server.Claim) (se
 	p, paired := d.satellites.Paired(account.ID)
 	switch {
 	case !paired:
-		return server.Principal{}, errors.New("this satellite is not paired any more; pair it again: earshot pair")
+		return server.Principal{}, errors.New("this satellite is not paired any more; " + satellite.PairAgain(account.ID))
 	case c.Name != "" || c.Token != "" || c.Room != "" && c.Room != p.Room:
 		return server.Principal{}, errors.New("at a satellite nobody has a name, a token or another room than that of the satellite")
 	}

@@ -87,6 +87,12 @@ func CheckID(id string) error {
 	return nil
 }
 
+// PairAgain says how a satellite that the hub does not know is paired: while it keeps its old code, it asks for no
+// other.
+func PairAgain(id string) string {
+	return fmt.Sprintf("earshot satellite forget, at its machine; then earshot pair %s, on the machine of the hub; then earshot satellite, with the new code", id)
+}
+
 // A Join is how a satellite asks to join.
 type Join struct {
 	Version int    `json:"version"`

@@ -81,6 +81,9 @@ type Config struct {
 	Problem func(error)
 }
 
+// ErrKey is the error of a server that does not know the key of whoever connects. It is a [bus.ErrRefused].
+var ErrKey = fmt.Errorf("without it, %w", bus.ErrRefused)
+
 // errCertificate is the error of a server with a certificate that was not expected.
 var errCertificate = errors.New("it has another certificate than this machine was told")
 
@@ -199,7 +202,7 @@ func (c *Config) explain(err error) error {
 		if public, _, err := c.key(); len(c.Certificates) == 0 && err == nil { // it is not a server of earshot
 			cure = "give it a user with the nkey " + public
 		}
-		return fmt.Errorf("the server at %s does not know the key of this machine, or no longer: %w; %s", where, bus.ErrRefused, cure)
+		return fmt.Errorf("the server at %s does not know the key of this machine, or no longer: %w; %s", where, ErrKey, cure)
 	case errors.Is(err, nats.ErrSecureConnWanted):
 		return fmt.Errorf("the server at %s has no TLS, without which nothing is sent to it", where)
 	case errors.Is(err, nats.ErrNkeysNotSupported):

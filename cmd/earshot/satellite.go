@@ -139,7 +139,6 @@ func (f *cameraFlag) camera(log *slog.Logger, at nats.Config) *client.Camera {
 	if !f.wanted {
 		return nil
 	}
-	at.Problem = nil // the connection of the session tells of it
 	return &client.Camera{
 		Dial:   helper.NewDialer(redact.ForSources(f.device).Log(log), helper.CameraProgram),
 		Source: func() string { return webcam.Camera{Device: f.device}.Open(probe.ConnectedCameras()).Source },
@@ -162,7 +161,7 @@ func (c satelliteStart) Run(a *app) (err error) {
 	debug.SetGCPercent(thrift)
 	ctx, stop := context.WithCancel(a.ctx)
 	defer stop()
-	v := &satelliteView{a: a, id: code.ID, json: c.JSON}
+	v := &satelliteView{a: a, id: code.ID, began: time.Now(), json: c.JSON}
 	log := slog.New(redact.Handler{Next: slog.NewTextHandler(a.err, nil)})
 	if !c.JSON && a.person() {
 		var done func() error
@@ -173,12 +172,21 @@ func (c satelliteStart) Run(a *app) (err error) {
 		defer func() { err = errors.Join(err, done()) }()
 	}
 	var conn *nats.Conn
+	var s *client.Client
 	cfg := client.Config{
 		ID: code.ID, Build: version(), Microphone: c.Microphone, Loudspeaker: c.Loudspeaker, Muted: c.Muted, Wake: c.Wake,
 		Sound: helper.NewDialer(log, helper.SoundProgram), Media: helper.NewDialer(log, helper.SpeechProgram, "media"),
 		Camera: c.Camera.camera(log, v.bus(code)), Notice: v.notice, Changed: v.changed,
 		Connect: func(ctx context.Context) (bus.Bus, error) {
-			b, err := nats.Connect(ctx, v.bus(code))
+			at := v.bus(code)
+			at.Problem = func(err error) {
+				if errors.Is(err, nats.ErrKey) {
+					s.Away(v.explain(err))
+				} else {
+					v.problem(err)
+				}
+			}
+			b, err := v.connect(ctx, at)
 			conn = b
 			return b, err
 		},
@@ -188,7 +196,7 @@ func (c satelliteStart) Run(a *app) (err error) {
 			return err
 		}
 	}
-	s := client.New(cfg)
+	s = client.New(cfg)
 	var keys sync.WaitGroup
 	keys.Go(func() { v.keys(ctx, s, stop) })
 	s.Run(ctx)
@@ -213,14 +221,19 @@ func (satelliteChat) Run(a *app) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, done()) }()
-	v := &satelliteView{a: a, id: code.ID, screen: t}
-	b, err := nats.Connect(a.ctx, v.bus(code))
+	v := &satelliteView{a: a, id: code.ID, began: time.Now(), screen: t}
+	at := v.bus(code)
+	at.Problem = v.problem
+	b, err := v.connect(a.ctx, at)
 	if err != nil {
 		return err
 	}
 	defer b.Close()
-	c := &apiclient.Client{Dial: func(ctx context.Context) (net.Conn, error) {
-		conn, err := stream.Dial(ctx, b, satellite.ConsoleSubject(code.ID))
+	c := &apiclient.Client{Dial: func(ctx context.Context) (conn net.Conn, err error) {
+		v.whenKnown(ctx, bus.ErrNobody, func() error {
+			conn, err = stream.Dial(ctx, b, satellite.ConsoleSubject(code.ID))
+			return err
+		})
 		if errors.Is(err, bus.ErrNobody) {
 			err = errors.New("no earshot on the bus has the room of this satellite now; see that it runs there, and is not older than this one")
 		}
@@ -259,25 +272,70 @@ func (c satelliteStart) recognition(a *app, cfg *client.Config, log *slog.Logger
 type satelliteView struct {
 	a      *app
 	id     string
+	began  time.Time
 	json   bool
 	screen *terminal.Terminal // nil if nobody sits there
 	joined sync.Once
+	cure   string // that was shown last
 }
 
 // bus returns how the bus is reached.
 func (v *satelliteView) bus(c pairing.Code) nats.Config {
 	cfg := nats.Config{
 		Servers: c.Addresses, Seed: c.Seed, Inbox: satellite.RightsOf(c.ID).Inbox, Name: "satellite " + c.ID,
-		Renew: "pair it again: earshot satellite forget here, and earshot pair NAME on the other machine",
-		Problem: func(err error) {
-			text, cure := earshot.Explain(err)
-			v.notice(earshot.Notice{Text: text, Cure: cure})
-		},
+		Renew: satellite.PairAgain(c.ID),
 	}
 	if len(c.Certificate) > 0 {
 		cfg.Certificates = []string{hex.EncodeToString(c.Certificate)}
 	}
 	return cfg
+}
+
+// learning is how long a hub may take to let in whom it has paired just now: it looks every half second.
+const learning = 5 * time.Second
+
+// whenKnown calls do, and at first again while its error is one that ends when the hub has learned who is paired.
+func (v *satelliteView) whenKnown(ctx context.Context, unknown error, do func() error) {
+	for errors.Is(do(), unknown) && time.Since(v.began) < learning {
+		select {
+		case <-time.After(learning / 20):
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// connect connects with the bus.
+func (v *satelliteView) connect(ctx context.Context, at nats.Config) (b *nats.Conn, err error) {
+	v.whenKnown(ctx, nats.ErrKey, func() error {
+		b, err = nats.Connect(ctx, at)
+		return err
+	})
+	return b, v.explain(err)
+}
+
+// explain says of a key that is not known what is to be done here.
+func (v *satelliteView) explain(err error) error {
+	if errors.Is(err, nats.ErrKey) {
+		return unpaired(v.id)
+	}
+	return err
+}
+
+// An unpaired is the error of a satellite, by its name, that its hub does not know.
+type unpaired string
+
+// Error says what happened, and Cure what to do.
+func (id unpaired) Error() string {
+	return fmt.Sprintf("the hub does not know the key of the satellite %s, or no longer: it was removed there", string(id))
+}
+
+func (id unpaired) Cure() string { return satellite.PairAgain(string(id)) }
+
+// problem shows what is wrong with the bus.
+func (v *satelliteView) problem(err error) {
+	text, cure := earshot.Explain(v.explain(err))
+	v.notice(earshot.Notice{Text: text, Cure: cure})
 }
 
 // notice shows what fails, and what is mended.
@@ -309,6 +367,10 @@ func (v *satelliteView) changed(s client.Status) {
 	switch {
 	case v.screen != nil:
 		v.screen.Hear(v.id, terminal.Line{Head: v.id + ": ", Text: statusText(s) + " (m: mute, q: quit)"})
+		if s.Cure != "" && s.Cure != v.cure { // which that line may have no room for
+			v.notice(earshot.Notice{Text: s.Why, Cure: s.Cure})
+		}
+		v.cure = s.Cure
 	case v.json:
 		_ = json.NewEncoder(v.a.out).Encode(s) // the output remembers it
 	default:

@@ -34,11 +34,22 @@ import (
 )
 
 // startHub starts the server of a bus and a hub with the satellite kitchen, and returns that and its
-// code.
-func startHub(t *testing.T) (*hub.Satellite, string) {
+// code, and what has the server know its key or not.
+func startHub(t *testing.T) (_ *hub.Satellite, code string, pair func(is bool)) {
 	t.Helper()
 	seed, public := natstest.NewKey(t)
-	server := natstest.Start(t, natsserver.Config{Users: []natsserver.User{{Key: public, Rights: satellite.RightsOf("kitchen")}}})
+	users := []natsserver.User{{Key: public, Rights: satellite.RightsOf("kitchen")}}
+	server := natstest.Start(t, natsserver.Config{Users: users})
+	pair = func(is bool) {
+		t.Helper()
+		known := users
+		if !is {
+			known = nil
+		}
+		if err := server.SetUsers(known); err != nil {
+			t.Fatal(err)
+		}
+	}
 	pin, err := hex.DecodeString(server.Certificate.SHA256())
 	if err != nil {
 		t.Fatal(err)
@@ -62,14 +73,14 @@ func startHub(t *testing.T) (*hub.Satellite, string) {
 		stop()
 		testkit.Finish(t, testkit.Patience, "the hub ends", running.Wait)
 	})
-	return s, pairing.Code{ID: "kitchen", Addresses: []string{server.Address}, Seed: seed, Certificate: pin}.Encode().Reveal()
+	return s, pairing.Code{ID: "kitchen", Addresses: []string{server.Address}, Seed: seed, Certificate: pin}.Encode().Reveal(), pair
 }
 
 // TestSatellite: at a terminal the satellite asks for the code, which is not shown, and keeps it; it
 // says how it is, and mutes and quits by a key.
 func TestSatellite(t *testing.T) {
 	t.Parallel()
-	kitchen, code := startHub(t)
+	kitchen, code, _ := startHub(t)
 	h := newHome(t)
 	w := h.begin("satellite")
 	w.await("The code that", 1)
@@ -103,11 +114,42 @@ func TestSatellite(t *testing.T) {
 	}
 }
 
+// TestSatelliteRemoved: a satellite whose key is not known, or no longer, says so, and what to do, as long as that
+// is so; it is let in when it is known.
+func TestSatelliteRemoved(t *testing.T) {
+	t.Parallel()
+	_, code, pair := startHub(t)
+	pair(false)
+	h := newHome(t)
+	w := h.begin("satellite")
+	w.await("The code that", 1)
+	w.types(code + "\r")
+	shows := func(is string) {
+		t.Helper()
+		testkit.Await(t, soon, "the last line to show "+is, func() bool {
+			text := w.text()
+			return strings.Contains(text[max(0, strings.LastIndex(text, "kitchen: ")):], is)
+		})
+	}
+	for n := range 2 {
+		shows("the hub does not know the key of the satellite kitchen")
+		w.await("→ earshot satellite forget, at its machine; then earshot pair kitchen", n+1)
+		pair(true)
+		shows("connected, room Lounge")
+		pair(false)
+	}
+	w.types("q")
+	w.ended()
+	if r := h.earshot(nil, "satellite", "chat"); r.code != failed || !strings.Contains(r.err, "earshot satellite forget") {
+		t.Errorf("its terminal: %+v", r)
+	}
+}
+
 // TestSatelliteWithoutTerminal: the code comes by standard input, the state is a line whenever it
 // changes, a signal mutes, and a code that is damaged or that others can change is refused.
 func TestSatelliteWithoutTerminal(t *testing.T) {
 	t.Parallel()
-	kitchen, code := startHub(t)
+	kitchen, code, _ := startHub(t)
 	h := newHome(t)
 	if r := h.earshot(strings.NewReader(code[:len(code)-7]+"\n"), "satellite"); r.code != misused || strings.Contains(r.err, code[:40]) {
 		t.Errorf("half a code: %+v", r)
@@ -239,6 +281,12 @@ func TestSatelliteChat(t *testing.T) {
 		}
 	})
 	codes := make(map[string]pairing.Code)
+	hasty := newHome(t).begin("satellite", "chat") // it is let in as soon as the code is there
+	hasty.await("The code that", 1)
+	hasty.types(h.earshot(nil, "pair", "hall", "--room", "lab").out)
+	hasty.await(">", 1)
+	hasty.says("/exit")
+	hasty.ended()
 	for id, room := range map[string]string{"kitchen": "den", "bath": "lab"} {
 		var err error
 		if codes[id], err = pairing.Decode(h.earshot(nil, "pair", id, "--room", room).out); err != nil {
@@ -386,6 +434,7 @@ func TestSatelliteChat(t *testing.T) {
 		t.Errorf("what is removed still reads:\n%s", w.text())
 	}
 	w.await("does not know the key", 1)
+	w.await("earshot satellite forget, at its machine", 1)
 	w.says("\x15/exit")
 	w.ended()
 }
@@ -400,7 +449,7 @@ func TestSatelliteOnARM(t *testing.T) {
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	kitchen, code := startHub(t)
+	kitchen, code, _ := startHub(t)
 	h := newHome(t)
 	c := testkit.Command(t, "qemu-aarch64-static", program, "satellite")
 	c.Env, c.Stdin = slices.Concat(h.env, soundtest.Start(t).Env()), strings.NewReader(code+"\n")

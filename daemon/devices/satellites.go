@@ -301,7 +301,7 @@ func (s *Satellites) welcome(p pairing.Satellite) (w satellite.Welcome) {
 		w.Fence = fence
 	}
 	if !exists {
-		return satellite.Welcome{Problem: fmt.Sprintf("its room %s does not exist at the hub", p.Room), Cure: "write that room into the hub's configuration, or pair this machine again for another room"}
+		return satellite.Welcome{Problem: fmt.Sprintf("its room %s does not exist at the hub", p.Room), Cure: "write the room into the configuration of the hub; or, there, earshot pair remove " + p.ID + ", and pair it again"}
 	}
 	if s.Silent {
 		return satellite.Welcome{Problem: "the hub was started without voice", Cure: "start it there without --no-voice"}

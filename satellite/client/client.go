@@ -113,8 +113,9 @@ const (
 	// joining is how long the hub may take to answer who joins.
 	joining = 5 * time.Second
 
-	// askAgain is how often the request is repeated meanwhile: of several daemons the one that has the
-	// room answers, and it may be about to change.
+	// askAgain is after how long the request is repeated meanwhile: of several daemons the one that has the
+	// room answers, and it may be about to change. It is doubled after each session that was not to be had, since
+	// an answer may take longer on its way.
 	askAgain = 500 * time.Millisecond
 )
 
@@ -126,7 +127,10 @@ type Client struct {
 	want    func()        // closes it
 	old     atomic.Int64  // messages of other sessions
 	process string        // a random name of it
-	bus     bus.Bus       // of the goroutine that joins; nil until it is connected
+
+	// The following belong to the goroutine that joins.
+	bus   bus.Bus       // nil until it is connected
+	again time.Duration // after which it asks again
 
 	mu      sync.Mutex
 	status  Status
@@ -143,6 +147,7 @@ type Client struct {
 	playing uint32            // the number of the last speech
 	unwatch func()            // closes the camera
 	closed  <-chan struct{}   // closed when the camera is
+	away    error             // why the bus is away, if somebody knows
 	watched int               // cameras that are open; one is, at most
 	kept    satellite.Keep    // of what was played, for the next hub
 	box     outbox
@@ -156,7 +161,7 @@ type Client struct {
 
 // New returns a satellite that does nothing until it runs.
 func New(cfg Config) *Client {
-	c := &Client{process: rand.Text(), cfg: cfg, muted: cfg.Muted, encoder: newEncoder(cfg.Media), wanted: make(chan struct{}), missing: make(map[string]bool)}
+	c := &Client{process: rand.Text(), cfg: cfg, muted: cfg.Muted, encoder: newEncoder(cfg.Media), wanted: make(chan struct{}), missing: make(map[string]bool), again: askAgain}
 	c.want = sync.OnceFunc(func() { close(c.wanted) })
 	none := make(chan struct{})
 	close(none)
@@ -211,6 +216,15 @@ func (c *Client) Muted() bool {
 	return c.muted
 }
 
+// Away tells the client why the bus is away, which people see until it is there again.
+func (c *Client) Away(why error) {
+	c.change(func() {
+		if c.away = why; !c.status.Connected {
+			c.status.Why, c.status.Cure = earshot.Explain(why)
+		}
+	})
+}
+
 // Dropped returns how many packets were dropped, since the hub was away for too long.
 func (c *Client) Dropped() int {
 	c.mu.Lock()
@@ -263,6 +277,9 @@ func (c *Client) join(ctx context.Context) error {
 		c.change(func() {
 			if c.status.Connected {
 				c.status = Status{Since: time.Now()}
+			}
+			if c.away != nil && errors.Is(err, errDisconnected) {
+				err = c.away
 			}
 			c.status.Why, c.status.Cure = earshot.Explain(err)
 		})
@@ -355,10 +372,16 @@ func (c *Client) ask(ctx context.Context) (w satellite.Welcome, err error) {
 	}
 	var answer []byte
 	for again := true; again; {
-		bounded, stop := context.WithTimeout(ctx, askAgain)
+		bounded, stop := context.WithTimeout(ctx, c.again)
 		answer, err = c.bus.Request(bounded, satellite.JoinSubject(c.cfg.ID), request)
 		again = err != nil && bounded.Err() != nil && ctx.Err() == nil
 		stop()
+	}
+	switch {
+	case errors.Is(err, errSilent):
+		c.again = min(2*c.again, joining)
+	case err == nil:
+		c.again = askAgain
 	}
 	switch {
 	case errors.Is(err, bus.ErrNobody):

@@ -587,6 +587,40 @@ func TestGoneWhileAsking(t *testing.T) {
 	})
 }
 
+// A slow is a bus on which an answer takes its time.
+type slow struct {
+	bus.Local
+	takes time.Duration
+}
+
+// Request implements [bus.Bus].
+func (b *slow) Request(ctx context.Context, subject string, data []byte) ([]byte, error) {
+	select {
+	case <-time.After(b.takes):
+		return b.Local.Request(ctx, subject, data)
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+// TestSlowAnswer: a satellite is joined also if the answer takes longer on its way than the satellite first waits
+// before it asks again.
+func TestSlowAnswer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := &slow{takes: 1200 * time.Millisecond}
+		h := &house{card: new(card)}
+		stop := h.run(t, b, client.Config{
+			Connect: func(context.Context) (bus.Bus, error) { return b, nil },
+			Sound:   helpertest.Dialer(sound.Helper, h.card.work), Media: helpertest.Dialer("media", encode),
+		})
+		defer stop()
+		time.Sleep(time.Minute)
+		if is := h.status(); !is.Connected {
+			t.Errorf("%+v", is)
+		}
+	})
+}
+
 // TestEarlierOwner: a daemon that has lost the room to another one does not get its satellites back.
 func TestEarlierOwner(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -53,7 +53,7 @@ func (c *Client) begin(s *session, w satellite.Welcome, recogniser, spotter Reco
 	if c.cfg.Wake && c.cfg.Spotter == nil {
 		spotter = recogniser
 	}
-	c.kept = satellite.Keep{} // it has arrived
+	c.kept, c.away = satellite.Keep{}, nil // it has arrived
 	c.session, c.recogniser, c.spotter, c.recognises, c.utterances = s, recogniser, spotter, false, make(map[uint32]*utterance)
 	c.status = Status{Connected: true, Since: time.Now(), Room: w.Room}
 	c.box.rewind(time.Now())

@@ -48,12 +48,12 @@ func (s *Satellite) CameraMode() (earshot.Mode, <-chan struct{}) {
 // Run implements [helper.Link].
 func (c *cameraLink) Run(ctx context.Context, h helper.Handler) (err error) {
 	s := c.session.satellite
+	defer c.Kill() // also if it cannot begin: whoever has something to send waits
 	b, _ := s.hub.next()
 	if c.conn, err = satellite.OpenHubCamera(context.WithoutCancel(ctx), b, s.cfg.ID, c.number, &s.old); err != nil {
 		return err
 	}
 	defer c.conn.Close()
-	defer c.Kill()
 	c.Peer = helper.NewPeer("camera of "+s.cfg.ID, c.conn.Conn, c)
 	select {
 	case <-c.session.joined().Greeted(): // before that, it receives nothing
@@ -104,7 +104,9 @@ func (c *cameraLink) HangUp() { c.Kill() }
 func (c *cameraLink) Kill() {
 	c.once.Do(func() {
 		close(c.over)
-		c.conn.HangUp()
+		if c.conn != nil {
+			c.conn.HangUp()
+		}
 	})
 }
 

@@ -9,6 +9,7 @@ import (
 	"math"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -147,13 +148,29 @@ func (f *far) hush(level int8) error {
 	return f.says(f.now(), func(p *satellite.Packet) { p.Quiet, p.Voiced, p.Level = true, false, level })
 }
 
+// A strict is a bus that refuses subscriptions.
+type strict struct {
+	bus.Local
+	refuses atomic.Bool
+}
+
+// Subscribe implements [bus.Bus].
+func (b *strict) Subscribe(ctx context.Context, pattern string, take func(bus.Message)) (func(), error) {
+	if b.refuses.Load() {
+		return nil, bus.ErrRefused
+	}
+	return b.Local.Subscribe(ctx, pattern, take)
+}
+
 // A house is a hub with the satellite "kitchen", in a synctest bubble.
 type house struct {
 	t    *testing.T
-	bus  bus.Bus
+	bus  *strict
 	hub  *hub.Hub
 	sat  *hub.Satellite
 	dies chan error // why sessions ended
+
+	camera bool // the satellites that join have one
 
 	beside sync.WaitGroup
 
@@ -168,7 +185,7 @@ func live(t *testing.T, test func(t *testing.T, h *house)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		log := slog.New(slog.DiscardHandler)
-		h := &house{t: t, bus: new(bus.Local), dies: make(chan error, 100)}
+		h := &house{t: t, bus: new(strict), dies: make(chan error, 100)}
 		h.hub = hub.New(hub.Config{
 			Media: helpertest.Dialer("media", decoder), Log: log,
 			FollowUp: func() time.Duration { return 8 * time.Second },
@@ -257,7 +274,7 @@ func (h *house) ask(id string, j any) satellite.Welcome {
 // join has a satellite join and waits until its microphone is open, unless it does not let that happen.
 func (h *house) join(f *far) (f2 *far, leave func()) {
 	h.t.Helper()
-	w := h.ask("kitchen", satellite.Join{Version: satellite.Version, Build: "test", Process: f.process})
+	w := h.ask("kitchen", satellite.Join{Version: satellite.Version, Build: "test", Camera: h.camera, Process: f.process})
 	if err := w.Err(); err != nil {
 		h.t.Fatal(err)
 	}

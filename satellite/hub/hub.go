@@ -99,7 +99,7 @@ func (h *Hub) join(m bus.Message) {
 	switch {
 	case s == nil && h.cfg.Shared: // it is another's
 	case s == nil:
-		answer(m.Respond, satellite.Welcome{Problem: "this satellite is not paired, or was removed", Cure: "on the machine of the hub: earshot pair NAME"})
+		answer(m.Respond, satellite.Welcome{Problem: "this satellite is not paired, or was removed", Cure: satellite.PairAgain(id)})
 	case len(m.Data) > maxJoin || json.Unmarshal(m.Data, &in) != nil:
 		answer(m.Respond, satellite.Welcome{Problem: "the request to join cannot be read", Cure: "update earshot on both machines"})
 	case in.Version != satellite.Version:
@@ -126,7 +126,7 @@ func (h *Hub) Add(cfg SatelliteConfig) *Satellite {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.speaker++
-	s := &Satellite{cfg: cfg, hub: h, speaker: h.speaker, changed: make(chan struct{}), joins: make(chan request, 1)}
+	s := &Satellite{cfg: cfg, hub: h, speaker: h.speaker, joins: make(chan request, 1)}
 	s.Card = sound.New(func() (helper.Link, error) { return newLink(s), nil }, h.cfg.Log.With("satellite", cfg.ID))
 	h.all[cfg.ID] = s
 	return s

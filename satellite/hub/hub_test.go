@@ -471,6 +471,97 @@ func TestMuted(t *testing.T) {
 	})
 }
 
+// TestMutedFlood: a satellite that says again and again that it is muted, and not, is not passed on to people for
+// long: its session ends. Who presses a key some times in a row goes on.
+func TestMutedFlood(t *testing.T) {
+	live(t, func(t *testing.T, h *house) {
+		f, leave := h.join(&far{hushes: true})
+		defer leave()
+		send := func(n int, every time.Duration) {
+			for i := range n {
+				f.Send(satellite.SayState, satellite.State{Muted: i%2 == 0})
+				time.Sleep(every)
+			}
+		}
+		send(20, 100*time.Millisecond)
+		if len(h.tells()) != 20 || !h.sat.State().Connected {
+			t.Errorf("people were told %d times; it is there: %v", len(h.tells()), h.sat.State().Connected)
+		}
+		time.Sleep(5 * time.Minute)
+		send(600, 100*time.Millisecond)
+		select {
+		case err := <-h.dies:
+			if !errors.Is(err, helper.ErrProtocol) || earshot.Cure(err) == "" {
+				t.Errorf("it ended with %v", err)
+			}
+		default:
+			t.Error("it goes on")
+		}
+		if n := len(h.tells()); n > 60 {
+			t.Errorf("people were told %d times", n)
+		}
+	})
+}
+
+// TestCameraMode: the camera of a satellite may be opened while that is there and is not muted; whatever else it
+// says is no change, by which the camera would be closed and opened again.
+func TestCameraMode(t *testing.T) {
+	live(t, func(t *testing.T, h *house) {
+		h.camera = true
+		f, leave := h.join(new(far))
+		defer leave()
+		mode, changed := h.sat.CameraMode()
+		if mode != earshot.Live {
+			t.Errorf("it is %s at first", mode)
+		}
+		is := func(what string, s satellite.State, want earshot.Mode, wantChange bool) {
+			t.Helper()
+			f.Send(satellite.SayState, s)
+			synctest.Wait()
+			did := false
+			select {
+			case <-changed:
+				did = true
+			default:
+			}
+			if mode, changed = h.sat.CameraMode(); mode != want || did != wantChange {
+				t.Errorf("%s: it is %s, and changed: %v", what, mode, did)
+			}
+		}
+		is("it recognises speech", satellite.State{Recognises: true}, earshot.Live, false)
+		is("it is muted", satellite.State{Recognises: true, Muted: true}, earshot.Paused, true)
+		is("it recognises no speech", satellite.State{Muted: true}, earshot.Paused, false)
+		is("it is not muted", satellite.State{}, earshot.Live, true)
+	})
+}
+
+// TestCameraRefused: a camera whose subjects the bus refuses ends, and nobody waits to tell it something.
+func TestCameraRefused(t *testing.T) {
+	live(t, func(t *testing.T, h *house) {
+		_, leave := h.join(new(far))
+		defer leave()
+		link, err := h.sat.Camera()
+		if err != nil {
+			t.Fatal(err)
+		}
+		h.bus.refuses.Store(true)
+		sent := make(chan error, 1)
+		go func() { sent <- link.Send("open", nil) }()
+		if err := link.Run(t.Context(), helper.Handler{}); !errors.Is(err, bus.ErrRefused) {
+			t.Errorf("it ended with %v", err)
+		}
+		synctest.Wait()
+		select {
+		case err := <-sent:
+			if !errors.Is(err, helper.ErrGone) {
+				t.Errorf("sending: %v", err)
+			}
+		default:
+			t.Fatal("sending waits for ever")
+		}
+	})
+}
+
 // TestSpeaks: what is played there is told in the positions of there, a cut ends it, and the gate of a
 // satellite that waits for a name opens afterwards. When the satellite goes, it ends at the last
 // position.

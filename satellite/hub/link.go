@@ -244,9 +244,7 @@ func (l *link) control(c helper.Control, pass func(helper.Control) error) error 
 		if err := c.Decode(&is); err != nil {
 			return err
 		}
-		l.satellite.mute(is.Muted)
-		l.satellite.recognise(is.Recognises)
-		return nil
+		return l.satellite.take(is)
 	case satellite.SayWords:
 		l.words(c)
 		return nil

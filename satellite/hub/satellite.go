@@ -44,18 +44,27 @@ type Satellite struct {
 
 	old, repeated, forged, lost atomic.Int64 // counts; see State
 
-	mu      sync.Mutex
-	link    *link // while it is there
-	state   State
-	unable  bool             // people were told, in this session, that it does not recognise speech any more
-	changed chan struct{}    // closed and replaced when it is muted or not any more
-	camera  mailbox.Notifier // of what CameraMode returns
-	taken   clockReading     // of the last packet that was taken, in any session
-	kept    *satellite.Keep  // that it joined with; nil if it keeps none
+	muted  mailbox.Notifier // of what Mode returns
+	camera mailbox.Notifier // of what CameraMode returns
+
+	mu     sync.Mutex
+	link   *link // while it is there
+	state  State
+	unable bool            // people were told, in this session, that it does not recognise speech any more
+	told   time.Time       // of how it is, if that had been every [stateEvery]
+	taken  clockReading    // of the last packet that was taken, in any session
+	kept   *satellite.Keep // that it joined with; nil if it keeps none
 
 	process, replaced string // that asked last, and whose session it ended
 	two               bool   // of it run, and people were told
 }
+
+// A satellite may say how it is mostStates times in a row, as somebody who plays with a key does, and once each
+// stateEvery in the long run, since people in its room are told.
+const (
+	mostStates = 30
+	stateEvery = 10 * time.Second
+)
 
 // A request is one to join.
 type request struct {
@@ -114,12 +123,13 @@ func (s *Satellite) State() State {
 // Mode returns [earshot.Muted] while the satellite is muted at its own machine, else [earshot.Live],
 // and a channel that is closed when that changes, as [room.Room.Mode] does.
 func (s *Satellite) Mode() (earshot.Mode, <-chan struct{}) {
+	changed := s.muted.Changed()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.state.Muted {
-		return earshot.Muted, s.changed
+		return earshot.Muted, changed
 	}
-	return earshot.Live, s.changed
+	return earshot.Live, changed
 }
 
 // Run is one session: it waits until the satellite joins, and returns why the session ended, or nil when
@@ -226,22 +236,38 @@ func (s *Satellite) TakeReceipt() (had []byte) {
 	return had
 }
 
+// take takes in how the satellite says that it is.
+func (s *Satellite) take(is satellite.State) error {
+	now := time.Now()
+	s.mu.Lock()
+	if first := now.Add(-mostStates * stateEvery); s.told.Before(first) {
+		s.told = first
+	}
+	s.told = s.told.Add(stateEvery)
+	flood := s.told.After(now)
+	s.mu.Unlock()
+	if flood {
+		return fmt.Errorf("%w: it says too often how it is", helper.ErrProtocol)
+	}
+	s.mute(is.Muted)
+	s.recognise(is.Recognises)
+	return nil
+}
+
 // mute records whether the satellite is muted at its machine, and tells people if that is news.
 func (s *Satellite) mute(is bool) {
 	s.mu.Lock()
 	news := s.state.Muted != is
-	if news {
-		s.state.Muted = is
-		close(s.changed)
-		s.changed = make(chan struct{})
-	}
+	s.state.Muted = is
 	s.mu.Unlock()
+	if !news {
+		return
+	}
+	s.muted.Notify()
 	s.camera.Notify()
-	switch {
-	case !news:
-	case is:
+	if is {
 		s.say("The satellite %s was muted at its machine: it hears nothing.", s.cfg.ID)
-	default:
+	} else {
 		s.say("The satellite %s is not muted any more.", s.cfg.ID)
 	}
 }
