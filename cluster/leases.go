@@ -16,9 +16,6 @@ import (
 // schemaLock is the key of the lock under which the table is made: "cluster" in ASCII.
 const schemaLock = 0x636c7573746572
 
-// fenced is the code of the error by which check_fence refuses.
-const fenced = "EF001"
-
 // The fence is part of a key, so that only a change of hands waits for the appends that have locked the
 // key, and a renewal does not. Rows are never deleted, since a fence must not begin again.
 //
@@ -312,19 +309,10 @@ func (l *Leases) Turn(ctx context.Context, what string, every time.Duration) (un
 }
 
 // CheckFence has a transaction fail unless owner has the lease of the room with this fence, and lets nobody
-// else take it before the transaction has ended. It takes no round trip of its own: the error, which
-// [IsFenced] recognizes, may be that of a later statement, or of the commit. A transaction that checks more
+// else take it before the transaction has ended. It takes no round trip of its own: the error, whose
+// code is EF001, may be that of a later statement, or of the commit. A transaction that checks more
 // than one room may do so in any order.
 func CheckFence(ctx context.Context, tx *sql.Tx, room, owner string, fence int64) error {
 	_, err := tx.ExecContext(ctx, "SELECT check_fence(?, ?, ?)", room, owner, fence)
 	return err
-}
-
-// IsFenced reports whether a transaction failed because [CheckFence] refused it.
-func IsFenced(err error) bool {
-	e, is := errors.AsType[interface {
-		error
-		SQLState() string
-	}](err)
-	return is && e.SQLState() == fenced
 }

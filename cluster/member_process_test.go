@@ -183,7 +183,7 @@ func (c *child) append(ctx context.Context, db *sql.DB, m message) string {
 		err = tx.Commit()
 	}
 	switch {
-	case cluster.IsFenced(err):
+	case isFenced(err):
 		return history.Refused
 	case err != nil:
 		return unknown

@@ -40,10 +40,8 @@ const (
 type clusterMember struct {
 	*membership.Membership
 	daemon  *Daemon
-	ends    <-chan struct{}               // closed when the program ends
+	ends    func() error                  // an error when the program ends
 	discord atomic.Pointer[discordShards] // nil while this daemon has no part in the bot
-
-	deciding chan struct{} // has room for who decides about people; see Daemon.exclude
 
 	mu   sync.Mutex
 	desk chan struct{} // closed when the desk comes or goes
@@ -55,7 +53,7 @@ func (d *Daemon) openCluster(ctx context.Context) error {
 	if cfg.Cluster.Name == "" {
 		return nil
 	}
-	c := &clusterMember{daemon: d, desk: make(chan struct{}), deciding: make(chan struct{}, 1)}
+	c := &clusterMember{daemon: d, desk: make(chan struct{})}
 	var err error
 	c.Membership, err = membership.Open(ctx, membership.Config{
 		Settings: d.Config, Version: d.options.Version, Log: d.log, Metrics: d.counts, Costs: &d.costs, Report: d.report, Serve: c.serve,
@@ -116,16 +114,12 @@ func (d *Daemon) fence(ctx context.Context, tx *sql.Tx, room earshot.RoomID) err
 	if lease == nil {
 		return store.ErrFenced
 	}
-	err := cluster.CheckFence(ctx, tx, lease.Room, lease.Owner, lease.Fence)
-	if cluster.IsFenced(err) {
-		return store.ErrFenced
-	}
-	return err
+	return cluster.CheckFence(ctx, tx, lease.Room, lease.Owner, lease.Fence)
 }
 
 // run takes part in the cluster until ctx ends and all rooms have ended.
 func (c *clusterMember) run(ctx context.Context) {
-	c.ends = ctx.Done()
+	c.ends = ctx.Err
 	c.Run(ctx, c.daemon.bus)
 }
 
@@ -289,12 +283,7 @@ func (d *Daemon) catchUp(ctx context.Context) {
 
 // ending reports whether the program ends.
 func (c *clusterMember) ending() bool {
-	select {
-	case <-c.ends:
-		return true
-	default:
-		return false
-	}
+	return c.ends() != nil
 }
 
 // configuredRoom returns a room of the configuration, or else that of a channel.

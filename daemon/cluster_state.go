@@ -28,13 +28,11 @@ func (h backend) Drain(ctx context.Context, r api.DrainRequest) (api.Cluster, er
 }
 
 // elsewhere returns the name of the daemon that has a room; "" if it is here, or nobody's.
-func (d *Daemon) elsewhere(room executive.Room) string {
-	if d.cluster == nil {
-		return ""
+func (d *Daemon) elsewhere(room executive.Room) (name string) {
+	if d.cluster != nil {
+		if id, here := d.cluster.Owner(string(room.ID)); !here {
+			name = cluster.Heartbeat{ID: id}.Name()
+		}
 	}
-	id, here := d.cluster.Owner(string(room.ID))
-	if here {
-		return ""
-	}
-	return cluster.Heartbeat{ID: id}.Name()
+	return name
 }

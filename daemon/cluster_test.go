@@ -695,7 +695,7 @@ func TestClusterPeople(t *testing.T) {
 	// being renewed.
 	held, err := b.cluster.DB.Conn(t.Context())
 	if err == nil {
-		_, err = held.ExecContext(t.Context(), "SELECT pg_advisory_lock(?)", int64(peopleKey))
+		_, err = held.ExecContext(t.Context(), "SELECT pg_advisory_lock(?)", int64(0x70656f706c65))
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -68,10 +68,11 @@ type Membership struct {
 	DB     *sql.DB // of the leases and the files
 	Counts *metrics.Cluster
 
-	with    Config
-	files   cluster.Files
-	present atomic.Int64 // how many members there are, this one among them; 0 before that is known
-	shards  atomic.Int64 // how many shards the bot has that this daemon has a part in
+	with     Config
+	files    cluster.Files
+	deciding chan struct{} // has room for one who decides who there is
+	present  atomic.Int64  // how many members there are, this one among them; 0 before that is known
+	shards   atomic.Int64  // how many shards the bot has that this daemon has a part in
 
 	syncing   sync.Mutex              // held while costs are exchanged
 	written   []byte                  // the costs, as they were written last
@@ -90,7 +91,7 @@ func Open(ctx context.Context, c Config) (*Membership, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &Membership{with: c, failed: make(map[string]failedRoom), DB: server.OpenReaders(connections)}
+	m := &Membership{with: c, deciding: make(chan struct{}, 1), failed: make(map[string]failedRoom), DB: server.OpenReaders(connections)}
 	leases, err := cluster.OpenLeases(ctx, m.DB, cluster.NewID(cfg.Cluster.Name))
 	if err != nil {
 		return nil, errors.Join(err, m.DB.Close())

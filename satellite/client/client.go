@@ -152,11 +152,7 @@ type Client struct {
 	kept    satellite.Keep    // of what was played, for the next hub
 	box     outbox
 
-	recogniser Recogniser            // nil without a session, and without names
-	spotter    Recogniser            // likewise
-	recognises bool                  // the hub knows that it can
-	said       []audio.Frame         // the last ones that were sent; see mostSaid
-	utterances map[uint32]*utterance // by their numbers of the session
+	recognition
 }
 
 // New returns a satellite that does nothing until it runs.

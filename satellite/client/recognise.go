@@ -20,6 +20,15 @@ const (
 	tooMuch = 500 * time.Millisecond
 )
 
+// A recognition is what a client knows of the recognition of speech here. The mutex of the client guards it.
+type recognition struct {
+	recogniser Recogniser            // nil without a session, and without names
+	spotter    Recogniser            // likewise
+	recognises bool                  // the hub knows that it can
+	said       []audio.Frame         // the last ones that were sent; see mostSaid
+	utterances map[uint32]*utterance // by their numbers of the session
+}
+
 // An utterance is one that is recognised for the hub.
 type utterance struct {
 	*stt.Session
