@@ -100,6 +100,39 @@ func in(room earshot.RoomID, text earshot.Text) earshot.Event {
 	return e
 }
 
+// TestOtherVersion: the tables are not made anew while daemons of another version use them, and are when those have
+// ended. Daemons of one version that start together do not keep each other waiting for that.
+func TestOtherVersion(t *testing.T) {
+	server := pgtest.Start(t)
+	c := store.Config{URL: field.Secret(server.Database(t)), Projections: []earshot.Projection{counter{version: 1}}, Fence: func(context.Context, *sql.Tx, earshot.RoomID) error { return nil }}
+	old := open(t, c)
+	c.Directory = t.TempDir()
+	c.Projections = []earshot.Projection{counter{version: 2}}
+	if _, err := store.Open(t.Context(), c); !errors.Is(err, store.ErrOther) || !strings.Contains(err.Error(), "end all daemons") {
+		t.Errorf("beside another version: %v", err)
+	}
+	must(t, old.Close())
+	var starting sync.WaitGroup
+	for range 3 {
+		c := c
+		c.Directory = t.TempDir()
+		starting.Go(func() {
+			s, err := store.Open(t.Context(), c)
+			if err != nil {
+				t.Errorf("with others of this version: %v", err)
+				return
+			}
+			t.Cleanup(func() { must(t, s.Close()) })
+		})
+	}
+	testkit.Finish(t, testkit.Patience, "three of one version have started", starting.Wait)
+	c.Directory = t.TempDir()
+	c.Projections = []earshot.Projection{counter{version: 1}}
+	if _, err := store.Open(t.Context(), c); !errors.Is(err, store.ErrOther) {
+		t.Errorf("the old version again: %v", err)
+	}
+}
+
 // TestSeveralWriters: several daemons write to one journal at once. Each learns of everything that the
 // others add, once and in the order of the journal, and of nothing of its own.
 func TestSeveralWriters(t *testing.T) {

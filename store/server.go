@@ -24,7 +24,11 @@ func (s *Store) openServer(ctx context.Context, c Config) error {
 	}
 	s.archive.server = server
 	s.views.Index.Server = true
-	db := server.OpenWriter(s.peers != nil)
+	version := ""
+	if s.peers != nil {
+		version = s.views.Version()
+	}
+	db := server.OpenWriter(version)
 	err = s.views.CheckNames()
 	if err == nil && s.peers != nil {
 		err = s.peers.hold(ctx, db, s.archive.log)
@@ -34,6 +38,9 @@ func (s *Store) openServer(ctx context.Context, c Config) error {
 	}
 	if err == nil {
 		err = journal.Create(ctx, db, server.Name, true)
+	}
+	if err == nil && s.peers != nil {
+		err = s.checkOthers(ctx, db, version)
 	}
 	if err == nil {
 		err = s.views.Refresh(ctx, db, s.archive.log, s.progress)
@@ -49,6 +56,20 @@ func (s *Store) openServer(ctx context.Context, c Config) error {
 	}
 	s.start(ctx, db, server.OpenReaders(journal.MaxReaders))
 	return nil
+}
+
+// checkOthers returns an error if the tables must be made anew for this version while daemons of another one use
+// them.
+func (s *Store) checkOthers(ctx context.Context, db *sql.DB, version string) error {
+	have, err := journal.Versions(ctx, db)
+	if err != nil || s.views.AreCurrent(have) {
+		return err
+	}
+	others, err := postgres.OtherVersions(ctx, db, version)
+	if others {
+		err = fmt.Errorf("%w: %s: daemons of another version use its tables: end all daemons that share it, and then start this version everywhere", ErrOther, s.archive.name())
+	}
+	return err
 }
 
 // openServerReader is OpenReader for a database of PostgreSQL.

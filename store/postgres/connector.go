@@ -91,14 +91,24 @@ func (c *Connector) OpenReaders(connections int) *sql.DB {
 }
 
 // OpenWriter returns the database for the one connection that writes. It has the lock of the database,
-// so that whoever can write owns it, unless several daemons share it.
-func (c *Connector) OpenWriter(share bool) *sql.DB {
+// so that whoever can write owns it. Several daemons share it if each says of which version its tables are.
+func (c *Connector) OpenWriter(version string) *sql.DB {
 	w := &Connector{Name: c.Name, config: c.config, lock: "pg_try_advisory_lock"}
-	if share {
+	if version != "" {
 		w.lock, w.config = "pg_try_advisory_lock_shared", c.config.Copy()
 		w.config.RuntimeParams["idle_in_transaction_session_timeout"] = mostIdle
+		w.config.RuntimeParams["application_name"] += " " + version
 	}
 	return w.OpenReaders(1)
+}
+
+// OtherVersions reports whether a daemon with tables of another version than this one's shares the database of a
+// writer now.
+func OtherVersions(ctx context.Context, writer *sql.DB, version string) (others bool, err error) {
+	err = writer.QueryRowContext(ctx, `SELECT EXISTS (SELECT FROM pg_locks l JOIN pg_stat_activity a ON a.pid = l.pid
+		WHERE l.locktype = 'advisory' AND l.granted AND l.mode = 'ShareLock' AND l.classid::bigint << 32 | l.objid::bigint = ?
+		AND a.datname = current_database() AND right(a.application_name, length(?)) <> ?)`, int64(lockKey), version, version).Scan(&others)
+	return others, err
 }
 
 // Listen calls heard with what is notified on a channel, until the connection is lost or ctx ends. The first call

@@ -22,7 +22,7 @@ func TestGoneHost(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	gone := first.OpenWriter(false)
+	gone := first.OpenWriter("")
 	defer gone.Close()
 	var owner *sql.Conn
 	l.In("daemon", func() { owner, err = gone.Conn(t.Context()) })
@@ -35,7 +35,7 @@ func TestGoneHost(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	next := second.OpenWriter(false)
+	next := second.OpenWriter("")
 	defer next.Close()
 	testkit.Await(t, testkit.Patience, "the database is free", func() bool { return next.PingContext(t.Context()) == nil })
 }

@@ -104,7 +104,7 @@ func connect(t *testing.T, url string) (*postgres.Connector, *sql.DB) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	db := c.OpenWriter(false)
+	db := c.OpenWriter("")
 	t.Cleanup(func() { db.Close() })
 	if err := postgres.Install(t.Context(), db); err != nil {
 		t.Fatal(err)
@@ -237,7 +237,7 @@ func TestOneOwner(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	second := other.OpenWriter(false)
+	second := other.OpenWriter("")
 	defer second.Close()
 	if err := second.PingContext(t.Context()); !errors.Is(err, postgres.ErrOwned) {
 		t.Errorf("a second daemon gets %v, want ErrOwned", err)
@@ -260,7 +260,7 @@ func TestIdleTransaction(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		writers[i] = c.OpenWriter(true)
+		writers[i] = c.OpenWriter("1")
 		defer writers[i].Close()
 	}
 	stands, goes := writers[0], writers[1]

@@ -5,7 +5,9 @@ package views
 
 import (
 	"context"
+	"crypto/sha256"
 	"database/sql"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -60,6 +62,15 @@ func (s *Set) Apply(ctx context.Context, tx *sql.Tx, e earshot.Event) error {
 // Remove removes the words of an event from the index, before the event is overwritten.
 func (s *Set) Remove(ctx context.Context, tx *sql.Tx, sequence int64) error {
 	return s.Index.Remove(ctx, tx, sequence)
+}
+
+// Version returns what is the same where all views are made in the same way.
+func (s *Set) Version() string {
+	sum := sha256.New()
+	for _, p := range s.all {
+		fmt.Fprintf(sum, "%s %d\n", p.Name(), p.Version())
+	}
+	return hex.EncodeToString(sum.Sum(nil)[:8])
 }
 
 // AreCurrent reports whether a file with these versions has the views as this program makes them.
