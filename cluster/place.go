@@ -79,12 +79,16 @@ type placement struct {
 	count  map[string]int    // of the rooms of each member then
 }
 
-// strain returns the load, as far as it keeps rooms away. To be late with the database is more than any load.
-func (b Heartbeat) strain() float64 {
-	if b.Late {
+// strain returns what keeps rooms away from a member as long as another has less: 0 for nothing. How much it is above
+// full does not matter, or one of several busy members would get all.
+func (b Heartbeat) strain() int {
+	switch {
+	case b.Late:
 		return 2
+	case b.Load > full:
+		return 1
 	}
-	return max(b.Load, full)
+	return 0
 }
 
 func (p *placement) put(room, id string) {
@@ -112,7 +116,7 @@ func (p *placement) balance(loose []string) {
 	for len(of) > 0 {
 		from := slices.MaxFunc(slices.Sorted(maps.Keys(of)), func(a, b string) int { return cmp.Compare(p.count[a], p.count[b]) })
 		to := p.best("")
-		if to.strain() > full || p.count[from] < p.count[to.ID]+2 {
+		if to.strain() > 0 || p.count[from] < p.count[to.ID]+2 {
 			return
 		}
 		last := len(of[from]) - 1

@@ -163,7 +163,7 @@ func TestPlaceDetails(t *testing.T) {
 		{"nobody", nil, ""},
 		{"the less loaded", []cluster.Heartbeat{{ID: "a.1", Load: 0.5}, {ID: "b.1", Load: 0.2}}, "attic: → b.1, parlour: → a.1"},
 		{"one that can take no more", []cluster.Heartbeat{{ID: "a.1", Load: 0.95}, {ID: "b.1", Load: 0.2}}, "attic: → b.1, parlour: → b.1"},
-		{"all can take no more", []cluster.Heartbeat{{ID: "a.1", Load: 0.95}, {ID: "b.1", Load: 1}}, "attic: → a.1, parlour: → a.1"},
+		{"all can take no more", []cluster.Heartbeat{{ID: "a.1", Load: 0.95}, {ID: "b.1", Load: 1}}, "attic: → a.1, parlour: → b.1"},
 		{"one whose database is late", []cluster.Heartbeat{{ID: "a.1", Late: true}, {ID: "b.1", Load: 1}}, "attic: → b.1, parlour: → b.1"},
 		{"all of whose databases are late", []cluster.Heartbeat{{ID: "a.1", Late: true}, {ID: "b.1", Late: true}}, "attic: → a.1, parlour: → b.1"},
 		{"one whose database is late has it", []cluster.Heartbeat{{ID: "a.1", Late: true, Rooms: map[string]cluster.Tenure{"attic": old(1)}}, {ID: "b.1"}}, "parlour: → b.1"},

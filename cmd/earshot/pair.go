@@ -176,12 +176,17 @@ func (r pairRemove) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	err = pairing.In(cfg.Store.Directory).Remove(r.Name)
+	known := pairing.In(cfg.Store.Directory)
+	all, _ := known.List() // Remove says what is wrong with them
+	err = known.Remove(r.Name)
 	if errors.Is(err, pairing.ErrNone) {
 		return &verdict{notFound, err}
 	}
 	if err == nil {
 		_, err = fmt.Fprintln(a.out, "Removed.")
+	}
+	if i := slices.IndexFunc(all, func(s pairing.Satellite) bool { return s.ID == r.Name }); err == nil && i >= 0 && len(cfg.Bus.Servers) > 0 {
+		_, err = fmt.Fprintf(a.err, "Take the nkey %s out of the servers of the bus, too: until then whoever has its code can connect there.\n", all[i].Key)
 	}
 	return err
 }

@@ -106,6 +106,11 @@ func TestPairServers(t *testing.T) {
 	if code, err := pairing.Decode(r.out); err != nil || strings.Join(code.Addresses, ", ") != all("outside") {
 		t.Errorf("%v, %v\n%s", code.Addresses, err, r.err)
 	}
+	_, key, _ := strings.Cut(r.err, "nkey ")
+	key, _, _ = strings.Cut(key, ",")
+	if r = h.earshot(nil, "pair", "remove", "kitchen"); key == "" || !strings.Contains(r.err, "Take the nkey "+key+" out of the servers") {
+		t.Errorf("after the removal of the key %q: %s", key, r.err)
+	}
 }
 
 // A farProcess is an "earshot satellite" that runs.
