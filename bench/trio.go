@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,6 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"earshot"
+	"earshot/internal/testkit"
 	"earshot/server/client"
 )
 
@@ -73,12 +73,11 @@ func (b bench) startTrio(ctx context.Context, rooms int) (t *trio, err error) {
 // freeAddresses returns addresses of this machine at which nobody listens.
 func freeAddresses(n int) (all []string, err error) {
 	for range n {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
+		address, err := testkit.FreeAddress()
 		if err != nil {
 			return nil, err
 		}
-		defer l.Close() // after all, so that they differ
-		all = append(all, l.Addr().String())
+		all = append(all, address)
 	}
 	return all, nil
 }

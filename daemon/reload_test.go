@@ -217,6 +217,9 @@ func TestReloadKeys(t *testing.T) {
 		if key == "cluster.name" { // which needs both
 			base = changedTo(t, changedTo(t, base, "store.url", others["store.url"]), "bus.listen", others["bus.listen"])
 		}
+		if key == "bus.servers" { // which needs it
+			base = changedTo(t, base, "bus.seed", "another")
+		}
 		r.write(changedTo(t, base, key, value))
 		is, err := r.reload(t.Context(), true)
 		if err != nil {

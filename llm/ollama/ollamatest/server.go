@@ -12,7 +12,6 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/url"
 	"os"
@@ -23,6 +22,8 @@ import (
 	"time"
 
 	"github.com/ollama/ollama/api"
+
+	"earshot/internal/testkit"
 )
 
 // Options are the choices of a test. The zero value is a default server, one reply at a time.
@@ -55,7 +56,7 @@ func Run(ctx context.Context, binary string, o Options) (*Server, error) {
 	transport := &http.Transport{}
 	s := &Server{binary: binary, options: o, dir: dir, idle: transport}
 	for range 5 { // another process may take the port before it is used
-		if s.addr, err = FreeAddress(); err != nil {
+		if s.addr, err = testkit.FreeAddress(); err != nil {
 			break
 		}
 		s.client = api.NewClient(&url.URL{Scheme: "http", Host: s.addr}, &http.Client{Transport: transport, Timeout: answerTime})
@@ -65,16 +66,6 @@ func Run(ctx context.Context, binary string, o Options) (*Server, error) {
 	}
 	s.Stop()
 	return nil, fmt.Errorf("starting %s: %w", binary, err)
-}
-
-// FreeAddress returns an address of this machine where nobody listens.
-func FreeAddress() (string, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", err
-	}
-	defer l.Close()
-	return l.Addr().String(), nil
 }
 
 // Host returns its address, in the form for [earshot/llm/ollama.Config]. It stays the same when

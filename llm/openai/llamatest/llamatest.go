@@ -91,7 +91,7 @@ func Start(t testing.TB, o Options) *Server {
 	s := &Server{}
 	for range 5 { // another process may take the port before it is used
 		var err error
-		if s.addr, err = ollamatest.FreeAddress(); err != nil {
+		if s.addr, err = testkit.FreeAddress(); err != nil {
 			t.Fatal(err)
 		}
 		host, port, _ := net.SplitHostPort(s.addr)
