@@ -30,7 +30,7 @@ type conn struct {
 	mu      sync.Mutex
 	changed *sync.Cond // what await looks at
 	err     error      // why it is over
-	quiet   int        // ticks since something came
+	heard   time.Time  // when something came last
 
 	next  uint64 // the number of the message that comes next
 	ended bool   // waits is closed
@@ -44,7 +44,7 @@ type conn struct {
 }
 
 func newConn(b bus.Bus, from, to string, ignored *atomic.Int64) *conn {
-	c := &conn{bus: b, from: from, to: to, ignored: ignored, waits: make(chan []byte, window), over: make(chan struct{})}
+	c := &conn{bus: b, from: from, to: to, ignored: ignored, waits: make(chan []byte, window), over: make(chan struct{}), heard: time.Now()}
 	c.in, c.toReader = net.Pipe()
 	c.changed = sync.NewCond(&c.mu)
 	c.late = time.AfterFunc(0, c.changed.Broadcast)
@@ -75,11 +75,10 @@ func (c *conn) watch() {
 		}
 		on, _ := c.bus.Connected()
 		c.mu.Lock()
-		c.quiet++
 		switch {
 		case !on && away:
 			c.fail(errBus)
-		case c.quiet > int(silence/alive):
+		case time.Since(c.heard) > silence:
 			c.fail(errSilent)
 		case c.err == nil:
 			c.publish(kindAlive, nil) // one that finds no room is made up for by the next
@@ -100,6 +99,9 @@ func (c *conn) take(b bus.Message) {
 	case !ok || m.number < c.next || m.read < c.acked || m.read > c.sent:
 		c.ignored.Add(1)
 		return
+	case time.Since(c.heard) > silence: // this process stood still, and the peer has given the connection up
+		c.fail(errSilent)
+		return
 	case m.number > c.next, m.kind == kindData && (c.ended || len(c.waits) == window):
 		c.fail(errGap)
 		return
@@ -107,7 +109,7 @@ func (c *conn) take(b bus.Message) {
 	c.next++
 	c.acked = m.read
 	c.changed.Broadcast()
-	c.quiet = 0
+	c.heard = time.Now()
 	switch m.kind {
 	case kindData:
 		c.waits <- slices.Clone(m.data)
