@@ -84,11 +84,12 @@ func (d *Daemon) newRoomEntry(ctx context.Context, is executive.Room, journal ro
 	read := func(events []earshot.Event, err error) ([]earshot.Event, error) { return events, err }
 	var lost time.Time
 	var sealer *record.Sealer
+	var owned func() bool
 	if j, leased := journal.(leasedJournal); leased {
 		read = func(events []earshot.Event, err error) ([]earshot.Event, error) {
 			return shiftTimes(events, -j.ahead()), err
 		}
-		lost, sealer = time.Now().Add(-lostTurns), record.NewSealer(d.bus.Key("receipts"), j.lease.Fence)
+		lost, sealer, owned = time.Now().Add(-lostTurns), record.NewSealer(d.bus.Key("receipts"), j.lease.Fence), j.lease.Valid
 	}
 	past, err := read(d.past(ctx, is.ID))
 	if err != nil {
@@ -110,7 +111,7 @@ func (d *Daemon) newRoomEntry(ctx context.Context, is executive.Room, journal ro
 	return roomEntry{Is: is, Room: room.New(room.Config{
 		Cameras: d.cameras.In(is.ID), // those of this machine for the rooms of executive.sight.rooms
 		ID:      is.ID, Settings: d.settings,
-		People: d.people, Voices: d.voices.Registry, Journal: journal, Model: &d.llm, Past: past, Lost: lost, Sealer: sealer, Agenda: agenda, Works: d.working, Parts: d.health.List, Took: d.countLatency, Dropped: d.counts.Dropped,
+		People: d.people, Voices: d.voices.Registry, Journal: journal, Model: &d.llm, Past: past, Lost: lost, Sealer: sealer, Owned: owned, Agenda: agenda, Works: d.working, Parts: d.health.List, Took: d.countLatency, Dropped: d.counts.Dropped,
 		Agents: func() []agents.Record { return d.agents.In(is.ID) }, Order: d.order, Former: d.agents.Former, Tools: d.tools(), Spawner: d.agents,
 		Reach: func(who earshot.ParticipantID, e earshot.Event) { d.notifyElsewhere(now(), who, e) },
 		Recall: func(ctx context.Context, agent earshot.ParticipantID) ([]earshot.Event, error) {

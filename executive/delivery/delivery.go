@@ -16,6 +16,7 @@ import (
 var (
 	errLeft   = errors.New("the outlet has left the room")
 	errOthers = errors.New("other people are at the outlet now, and they may not see it")
+	errTaken  = errors.New("another daemon has the room now")
 )
 
 // A Voice opens an audible outlet for a speech.
@@ -33,6 +34,10 @@ type Outlet struct {
 
 // A Set is the outlets of a room. It is safe for concurrent use. The zero value is empty.
 type Set struct {
+	// Owned, if it is not nil, reports whether the room is still this daemon's, or else nothing is said. It is set
+	// before the set is used.
+	Owned func() bool
+
 	mu   lockorder.Mutex[lockorder.Leaf]
 	all  []*Outlet
 	turn []*TurnOutlet // the outlets of the last turn
@@ -220,7 +225,7 @@ func (s *TurnOutlet) Open(ctx context.Context, o earshot.Opening, heard func(ear
 func (s *Set) BeginTurn(outlets []*Outlet, v earshot.Visibility, receipt func(outlet string, heard earshot.Text) []byte, heard func()) (of []earshot.Outlet) {
 	var all []*TurnOutlet
 	for _, p := range outlets {
-		t := &TurnOutlet{Outlet: p, visibility: v, heard: heard, relay: relay{receipt: receipt}}
+		t := &TurnOutlet{Outlet: p, visibility: v, heard: heard, relay: relay{receipt: receipt, owned: s.Owned}}
 		all, of = append(all, t), append(of, t)
 	}
 	s.mu.Lock()

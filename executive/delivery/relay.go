@@ -18,6 +18,7 @@ type relay struct {
 	report func(earshot.Heard)
 
 	receipt func(outlet string, heard earshot.Text) []byte // makes one; nil if nobody could read it
+	owned   func() bool                                    // see [Set]
 
 	control sync.Mutex // held while the outlet is told what to do; it may report at the same time
 
@@ -127,6 +128,10 @@ func (r *relay) pump() (err error) {
 	r.handing = true
 	r.mu.Unlock()
 	for err == nil && speaking != nil && r.next < len(r.clauses) {
+		if r.owned != nil && !r.owned() { // this process stood still, perhaps, and nothing has told it so far
+			err = errTaken
+			break
+		}
 		c := r.clauses[r.next]
 		c.N, r.next = r.next-base, r.next+1
 		err = speaking.Say(c)

@@ -113,3 +113,31 @@ func TestRelay(t *testing.T) {
 		})
 	}
 }
+
+// TestOwned: nothing is said any more in a room that another daemon has, whatever is still under way.
+func TestOwned(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		owned := true
+		set := delivery.Set{Owned: func() bool { return owned }}
+		v := &testkit.Voice{Called: "console", Every: time.Millisecond}
+		set.Add(v, earshot.Audience{Unknown: true}, nil)
+		turn := set.BeginTurn(set.All(), earshot.Visibility{Scope: earshot.Public}, nil, func() {})
+		speech, err := turn[0].Open(t.Context(), earshot.Opening{}, func(earshot.Heard) {})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := speech.Say(earshot.Clause{Text: "All "}); err != nil {
+			t.Error(err)
+		}
+		owned = false
+		if err := speech.Say(earshot.Clause{N: 1, Text: "is well."}); err == nil {
+			t.Error("it is said all the same")
+		}
+		time.Sleep(time.Second)
+		speech.Do(earshot.Cut)
+		synctest.Wait()
+		if got := v.Played(); got != "All " {
+			t.Errorf("%q was heard", got)
+		}
+	})
+}

@@ -147,6 +147,8 @@ type Config struct {
 	// Sealer makes receipts of what is heard, and reads those of whoever had the room; nil without any.
 	Sealer *record.Sealer
 
+	Owned func() bool // see [delivery.Set.Owned]
+
 	// Agenda is the open reminders, however old they are. It may already contain those in Past.
 	Agenda remind.Agenda
 
@@ -300,7 +302,7 @@ func New(cfg Config) *Room {
 		owner: owner.New(ErrClosed),
 	}
 	r.notices.Room, r.notices.People, r.notices.Event, r.notices.Changed, r.notices.Recheck = cfg.ID, cfg.People, r.event, r.changes.Notify, r.owner.Wake
-	r.notices.Now, r.notices.Log = cfg.Now, cfg.Log
+	r.notices.Now, r.notices.Log, r.notices.Outlets.Owned = cfg.Now, cfg.Log, cfg.Owned
 	r.resolver.Addressing = &addressing.Resolver{Room: cfg.ID, People: cfg.People, Agents: r.agents, Seats: cfg.Agents != nil, Former: cfg.Former, Orders: cfg.Order != nil, Enters: cfg.Enters, Recipients: cfg.Recipients}
 	r.preparation = reply.NewPreparation[admission.Input](cfg.Model)
 	r.scene.Moved = r.changes.Notify
