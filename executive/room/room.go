@@ -144,10 +144,10 @@ type Config struct {
 	// began since then and have no end are answered again.
 	Lost time.Time
 
-	// Sealer makes receipts of what is heard, and reads those of whoever had the room; nil without any.
+	// Sealer makes receipts of what is heard, and reads those of whoever had the room; Owned is that of
+	// [delivery.Set]. Both are nil where no other daemon can have the room.
 	Sealer *record.Sealer
-
-	Owned func() bool // see [delivery.Set.Owned]
+	Owned  func() bool
 
 	// Agenda is the open reminders, however old they are. It may already contain those in Past.
 	Agenda remind.Agenda
