@@ -22,8 +22,8 @@ const maxFile = 1 << 20
 // Files keeps some small files the same at all members, such as those that say who is let in: whoever
 // changes one does it at any member, and nothing else has to know. The database has them, and a file that
 // is not there yet is the first member's. If a file is changed at two members within a second, the change
-// that comes second to the database is undone, which is logged, unless both can be merged. One that others than its owner could have
-// written is not taken to the other members.
+// that comes second to the database is merged with the first if the file can be; otherwise it is undone, which is
+// logged. A file that others than its owner could have written is not taken to the other members.
 type Files struct {
 	DB    *sql.DB // that of [Leases]
 	Dir   string

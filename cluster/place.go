@@ -79,9 +79,9 @@ type placement struct {
 	count  map[string]int    // of the rooms of each member then
 }
 
-// strain returns what keeps rooms away from a member as long as another has less: 0 for nothing. How much it is above
+// penalty returns what keeps rooms away from a member as long as another has less: 0 for nothing. How much it is above
 // full does not matter, or one of several busy members would get all.
-func (b Heartbeat) strain() int {
+func (b Heartbeat) penalty() int {
 	switch {
 	case b.Late:
 		return 2
@@ -102,7 +102,7 @@ func (p *placement) put(room, id string) {
 // best returns the member that should have a room that nobody has.
 func (p *placement) best(room string) Heartbeat {
 	return slices.MinFunc(p.fit, func(a, b Heartbeat) int {
-		return cmp.Or(cmp.Compare(b.Senses[room], a.Senses[room]), cmp.Compare(a.strain(), b.strain()),
+		return cmp.Or(cmp.Compare(b.Senses[room], a.Senses[room]), cmp.Compare(a.penalty(), b.penalty()),
 			cmp.Compare(p.count[a.ID], p.count[b.ID]), cmp.Compare(int(a.Load*10), int(b.Load*10)), cmp.Compare(a.ID, b.ID))
 	})
 }
@@ -116,7 +116,7 @@ func (p *placement) balance(loose []string) {
 	for len(of) > 0 {
 		from := slices.MaxFunc(slices.Sorted(maps.Keys(of)), func(a, b string) int { return cmp.Compare(p.count[a], p.count[b]) })
 		to := p.best("")
-		if to.strain() > 0 || p.count[from] < p.count[to.ID]+2 {
+		if to.penalty() > 0 || p.count[from] < p.count[to.ID]+2 {
 			return
 		}
 		last := len(of[from]) - 1

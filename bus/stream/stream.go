@@ -101,8 +101,9 @@ type listener struct {
 }
 
 // Listen listens at a subject until ctx ends or it is closed, which must be done in any case. What it
-// has accepted goes on. There are at most so many connections at a time, and each takes a subscription. It has a method Ignored() int64, which returns how many messages it and its
-// connections have ignored since they were malformed or had come before.
+// has accepted goes on. It has at most most connections at a time, each of which takes a subscription of the bus. It
+// has a method Ignored() int64, which returns how many messages it and its connections have ignored since they were
+// malformed or had come before.
 func Listen(ctx context.Context, b bus.Bus, subject string, most int) (net.Listener, error) {
 	life := context.WithoutCancel(ctx)
 	ctx, end := context.WithCancel(ctx)

@@ -18,8 +18,8 @@ const (
 	mostOwn     = 64      // connections, of which some may be lost without the server knowing it yet
 	mostOwnSubs = 256
 
-	// barred is for how long a user that does more is kept out.
-	barred = time.Minute
+	// barTime is for how long a user that does more is kept out.
+	barTime = time.Minute
 )
 
 // A usage is what a user does.
@@ -61,17 +61,17 @@ func (s *server) guard(ctx context.Context) {
 func (s *server) bar(users map[string]usage, now time.Time) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	barredBefore := len(s.out)
-	maps.DeleteFunc(s.out, func(_ string, until time.Time) bool { return now.After(until) })
-	changed := len(s.out) < barredBefore
+	barredBefore := len(s.barred)
+	maps.DeleteFunc(s.barred, func(_ string, until time.Time) bool { return now.After(until) })
+	changed := len(s.barred) < barredBefore
 	for _, u := range s.users {
 		is := users[u.Key]
-		if _, out := s.out[u.Key]; out || is.came <= mostComing && is.connections <= mostOwn && is.subs <= mostOwnSubs {
+		if _, out := s.barred[u.Key]; out || is.came <= mostComing && is.connections <= mostOwn && is.subs <= mostOwnSubs {
 			continue
 		}
-		s.out[u.Key], changed = now.Add(barred), true
+		s.barred[u.Key], changed = now.Add(barTime), true
 		s.log.Errorf("the user %s, to which answers come at %s, does more than a satellite does: of late it sent %d bytes, by %d connections with %d subscriptions; it is kept out for %v",
-			u.Key, u.Rights.Inbox, is.came, is.connections, is.subs, barred)
+			u.Key, u.Rights.Inbox, is.came, is.connections, is.subs, barTime)
 	}
 	if !changed {
 		return nil

@@ -49,9 +49,9 @@ type server struct {
 	end                context.CancelFunc
 	guarding           sync.WaitGroup
 
-	mu    sync.Mutex
-	users []natsserver.User
-	out   map[string]time.Time // the keys of those that are kept out, and until when
+	mu     sync.Mutex
+	users  []natsserver.User
+	barred map[string]time.Time // the keys of those that are kept out, and until when
 }
 
 // startServer starts a server. Its log goes to log.
@@ -62,7 +62,7 @@ func startServer(start natsserver.Start, log io.Writer) (*server, error) {
 	}
 	s := &server{
 		start: start, clients: &tls.Config{MinVersion: tls.VersionTLS13, Certificates: []tls.Certificate{pair}},
-		log: &logger{w: log, failed: make(chan string, 1)}, users: start.Users, out: make(map[string]time.Time),
+		log: &logger{w: log, failed: make(chan string, 1)}, users: start.Users, barred: make(map[string]time.Time),
 	}
 	if start.Cluster != nil {
 		s.neighbour = mutual(pair, start.Cluster.Certificates)
@@ -146,7 +146,7 @@ func (s *server) options() (*nats.Options, error) {
 	}
 	o.Nkeys = []*nats.NkeyUser{{Nkey: s.start.Hub}}
 	for _, u := range s.users {
-		if _, out := s.out[u.Key]; out {
+		if _, out := s.barred[u.Key]; out {
 			continue
 		}
 		o.Nkeys = append(o.Nkeys, &nats.NkeyUser{Nkey: u.Key, Permissions: &nats.Permissions{

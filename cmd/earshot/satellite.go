@@ -317,20 +317,20 @@ func (v *satelliteView) connect(ctx context.Context, at nats.Config) (b *nats.Co
 // explain says of a key that is not known what is to be done here.
 func (v *satelliteView) explain(err error) error {
 	if errors.Is(err, nats.ErrKey) {
-		return unpaired(v.id)
+		return unknownKeyError(v.id)
 	}
 	return err
 }
 
-// An unpaired is the error of a satellite, by its name, that its hub does not know.
-type unpaired string
+// An unknownKeyError is the error of a satellite, by its name, whose key the hub does not know.
+type unknownKeyError string
 
 // Error says what happened, and Cure what to do.
-func (id unpaired) Error() string {
+func (id unknownKeyError) Error() string {
 	return fmt.Sprintf("the hub does not know the key of the satellite %s, or no longer: it was removed there", string(id))
 }
 
-func (id unpaired) Cure() string { return satellite.PairAgain(string(id)) }
+func (id unknownKeyError) Cure() string { return satellite.PairAgain(string(id)) }
 
 // problem shows what is wrong with the bus.
 func (v *satelliteView) problem(err error) {

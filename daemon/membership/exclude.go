@@ -16,13 +16,9 @@ const (
 	longestExclusion = 5 * time.Second
 )
 
-// lockPeople takes the lock. A machine that is switched off with it has lost it after 20 s, rather than the two hours
-// after which the database would notice by itself.
-const lockPeople = `SELECT set_config('tcp_keepalives_idle', '5', false), set_config('tcp_keepalives_interval', '5', false),
-	set_config('tcp_keepalives_count', '3', false), pg_advisory_lock(?)`
-
 // ExcludeOthers keeps other daemons from deciding who there is until release is called, and has catchUp take in
-// what they have decided before. Somebody who has waited for five seconds gets an error.
+// what they have decided before. After five seconds of waiting it returns an error. A machine that is switched off
+// with the lock loses it after some ten seconds, as it does all its connections: see [postgres.NewConnector].
 func (m *Membership) ExcludeOthers(ctx context.Context, catchUp func(context.Context) error) (release func(), err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, longestExclusion, errors.New("another daemon is deciding who there is, or the database does not answer; try again"))
 	defer cancel()
@@ -36,7 +32,7 @@ func (m *Membership) ExcludeOthers(ctx context.Context, catchUp func(context.Con
 		<-m.deciding
 		return nil, err
 	}
-	if _, err = conn.ExecContext(ctx, lockPeople, int64(peopleKey)); err == nil {
+	if _, err = conn.ExecContext(ctx, "SELECT pg_advisory_lock(?)", int64(peopleKey)); err == nil {
 		err = catchUp(ctx)
 	}
 	release = func() {

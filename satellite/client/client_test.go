@@ -550,18 +550,18 @@ func TestRefused(t *testing.T) {
 	})
 }
 
-// A leaving bus goes away when somebody asks for something.
-type leaving struct {
+// A leavingBus goes away when somebody asks for something.
+type leavingBus struct {
 	bus.Bus
 	gone atomic.Bool
 }
 
-func (l *leaving) Request(context.Context, string, []byte) ([]byte, error) {
+func (l *leavingBus) Request(context.Context, string, []byte) ([]byte, error) {
 	l.gone.Store(true)
 	return nil, bus.ErrFull
 }
 
-func (l *leaving) Connected() (bool, <-chan struct{}) {
+func (l *leavingBus) Connected() (bool, <-chan struct{}) {
 	is, changed := l.Bus.Connected()
 	return is && !l.gone.Load(), changed
 }
@@ -571,7 +571,7 @@ func TestGoneWhileAsking(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var is client.Status
 		c := client.New(client.Config{
-			ID: "kitchen", Connect: func(context.Context) (bus.Bus, error) { return &leaving{Bus: new(bus.Local)}, nil },
+			ID: "kitchen", Connect: func(context.Context) (bus.Bus, error) { return &leavingBus{Bus: new(bus.Local)}, nil },
 			Sound: helpertest.Dialer(sound.Helper, new(card).work), Media: helpertest.Dialer("media", encode),
 			Notice: func(earshot.Notice) {}, Changed: func(s client.Status) { is = s },
 		})
@@ -587,14 +587,14 @@ func TestGoneWhileAsking(t *testing.T) {
 	})
 }
 
-// A slow is a bus on which an answer takes its time.
-type slow struct {
+// A slowBus is one on which an answer takes its time.
+type slowBus struct {
 	bus.Local
 	takes time.Duration
 }
 
 // Request implements [bus.Bus].
-func (b *slow) Request(ctx context.Context, subject string, data []byte) ([]byte, error) {
+func (b *slowBus) Request(ctx context.Context, subject string, data []byte) ([]byte, error) {
 	select {
 	case <-time.After(b.takes):
 		return b.Local.Request(ctx, subject, data)
@@ -607,7 +607,7 @@ func (b *slow) Request(ctx context.Context, subject string, data []byte) ([]byte
 // before it asks again.
 func TestSlowAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := &slow{takes: 1200 * time.Millisecond}
+		b := &slowBus{takes: 1200 * time.Millisecond}
 		h := &house{card: new(card)}
 		stop := h.run(t, b, client.Config{
 			Connect: func(context.Context) (bus.Bus, error) { return b, nil },

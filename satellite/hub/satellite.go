@@ -56,7 +56,7 @@ type Satellite struct {
 	kept   *satellite.Keep // that it joined with; nil if it keeps none
 
 	process, replaced string // that asked last, and whose session it ended
-	two               bool   // of it run, and people were told
+	duplicate         bool   // two processes of it run, and people were told
 }
 
 // A satellite may say how it is mostStates times in a row, as somebody who plays with a key does, and once each
@@ -147,21 +147,21 @@ func (s *Satellite) Run(ctx context.Context) error {
 func (s *Satellite) offer(r request) {
 	s.mu.Lock()
 	old := s.link // before r is offered, or it might be the session of r
-	two := old != nil && r.Process != "" && r.Process == s.replaced
-	news := two && !s.two
+	twice := old != nil && r.Process != "" && r.Process == s.replaced
+	news := twice && !s.duplicate
 	switch {
-	case two:
-		s.two = true
+	case twice:
+		s.duplicate = true
 	case old == nil:
-		s.process, s.replaced, s.two = r.Process, "", false
+		s.process, s.replaced, s.duplicate = r.Process, "", false
 	case r.Process != s.process:
-		s.process, s.replaced, s.two = r.Process, s.process, false
+		s.process, s.replaced, s.duplicate = r.Process, s.process, false
 	}
 	s.mu.Unlock()
 	if news {
 		s.say("The satellite %s runs twice by the same code, and only the newer one is connected. End one, or pair one of the two machines by another name.", s.cfg.ID)
 	}
-	if two {
+	if twice {
 		answer(r.respond, satellite.Welcome{Problem: "another earshot satellite has the same code, and is connected", Cure: "end one of the two; of two machines, pair one anew: earshot satellite forget there, and earshot pair ANOTHER-NAME on the hub"})
 		return
 	}
